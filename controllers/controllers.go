@@ -1,0 +1,23 @@
+package controllers
+
+import (
+	"github.com/kogge-dev/kogge/controllers/deployment"
+	"github.com/kogge-dev/kogge/controllers/internal/component"
+	"github.com/kogge-dev/kogge/controllers/replicaset"
+)
+
+// all lists the controllers in the order in which a rollout meets them. They depend on
+// each other only through the API, so the order means nothing to the machine.
+var all = []component.Component{
+	deployment.Component,
+	replicaset.Component,
+}
+
+// Names lists the controllers by upstream's names, in order.
+func Names() []string {
+	names := make([]string, 0, len(all))
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	return names
+}

@@ -1,0 +1,35 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kogge-dev/kogge/controllers/internal/component"
+)
+
+// selected reads upstream's --controllers syntax: "*" switches all on, "name" one on
+// and "-name" one off, whatever the order; nil means "*". A name that isn't known is an
+// error, since a typing error would otherwise switch off what one relies on.
+func selected(from []component.Component, enabled []string) ([]component.Component, error) {
+	if enabled == nil {
+		return from, nil
+	}
+	known := func(name string) bool {
+		return slices.ContainsFunc(from, func(c component.Component) bool { return c.Name == name })
+	}
+	for _, name := range enabled {
+		if name != "*" && !known(strings.TrimPrefix(name, "-")) {
+			return nil, fmt.Errorf("%q is not in the list of known controllers", strings.TrimPrefix(name, "-"))
+		}
+	}
+	var chosen []component.Component
+	for _, c := range from {
+		switch {
+		case slices.Contains(enabled, "-"+c.Name):
+		case slices.Contains(enabled, c.Name), slices.Contains(enabled, "*"):
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen, nil
+}
