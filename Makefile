@@ -1,0 +1,77 @@
+# Kogge's commands for those who work on it. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := $(CURDIR)/bin
+NAME ?= kogge
+NODES ?= 2
+WAIT ?= 60s
+# The version that the server reports, less upstream's number: v1.37.2+kogge.
+PACKAGES ?= ./...
+
+export GOTOOLCHAIN ?= local
+export GOFLAGS ?= -buildvcs=false
+
+SOURCES = $(shell find apiserver cli cluster cmd controllers internal kubelet proxy scheduler -name '*.go' -not -name '*_test.go' -o -path '*/embedded/*' -type f 2>/dev/null)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: up
+up: bin build images ## Set up what is missing, build, start a cluster of two nodes, write the kubeconfig
+	@$(BIN)/kogge create cluster --name $(NAME) --nodes $(NODES) --wait $(WAIT)
+
+.PHONY: down
+down: ## Delete the cluster: the host is as before
+	@if [ -x $(BIN)/kogge ]; then $(BIN)/kogge delete cluster --name $(NAME); fi
+
+.PHONY: build
+build: $(BIN)/kogge ## Build bin/kogge
+
+$(BIN)/kogge: go.mod go.sum $(SOURCES)
+	@started=$$SECONDS; CGO_ENABLED=0 go build -trimpath -o $@ ./cmd/kogge && echo " ✓ kogge ($$((SECONDS - started))s)"
+
+.PHONY: bin
+bin: ## Fetch and build what others wrote into bin/, once: containerd, CNI plugins, kubectl, parts of images
+	@tools/setup/packages.sh
+	@tools/setup/binaries.sh $(BIN)
+	@tools/setup/rootfs.sh $(BIN)/debian
+
+.PHONY: images
+images: $(BIN)/images/.built ## Build the images into bin/images, as OCI archives
+
+$(BIN)/images/.built: $(wildcard images/*.go images/*/*.go) tools/setup/rootfs.sh
+	@tools/setup/rootfs.sh $(BIN)/debian
+	@started=$$SECONDS; \
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/pause ./images/pause; \
+	go run ./images/build -output $(BIN)/images -pause $(BIN)/pause -root $(BIN)/debian; \
+	touch $@; echo " ✓ images ($$((SECONDS - started))s)"
+
+.PHONY: test
+test: bin build images ## Vet, and run all tests (as root: some start real nodes)
+	@go vet $(PACKAGES)
+	@go test -timeout 25m $(PACKAGES)
+
+.PHONY: lint
+lint: ## Check the formatting, and vet
+	@unformatted=$$(git ls-files '*.go' | grep -v zz_generated | xargs gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "not formatted as gofmt does:"; echo "$$unformatted"; exit 1; fi
+	@go vet $(PACKAGES)
+
+.PHONY: generate
+generate: ## Generate the embedded artefacts anew (API documents, schemas)
+	@go generate $(PACKAGES)
+
+.PHONY: conformance
+conformance: bin build images ## Run our own black-box suites against a cluster of their own
+	@go test -count=1 -timeout 60m ./conformance/...
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	@go test -run '^$$' -bench . -benchmem $(PACKAGES)
+
+.PHONY: compare
+compare: bin build images ## Hold our server against the genuine kube-apiserver
+	@tools/compare/run.sh $(BIN)
