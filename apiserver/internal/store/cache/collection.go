@@ -1,0 +1,107 @@
+package cache
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/tidwall/btree"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/store"
+)
+
+// ringSize is how many events of a collection stay in memory for watches that resume. What is older is
+// read from etcd.
+const ringSize = 4096
+
+// Collection holds the objects below one key prefix.
+type Collection struct {
+	cache  *Cache
+	codec  Codec
+	prefix string
+
+	mu       sync.Mutex
+	points   map[string]*Entry
+	tree     btree.Map[string, *Entry]
+	revision int64 // of the last change applied; every change at or below it is in the tree
+	ring     ring
+	watchers watchers
+	pages    pages
+}
+
+func newCollection(c *Cache, prefix string, codec Codec) *Collection {
+	return &Collection{cache: c, codec: codec, prefix: prefix, points: map[string]*Entry{}, watchers: watchers{}}
+}
+
+// Prefix is the key prefix, with a slash at its end.
+func (c *Collection) Prefix() string { return c.prefix }
+
+// Get returns the entry of a key, or nil.
+func (c *Collection) Get(key string) *Entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.points[key]
+}
+
+// Len is the number of objects.
+func (c *Collection) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.points)
+}
+
+// Snapshot is the state of a collection at one revision. It is read without a lock.
+type Snapshot struct {
+	Revision int64
+	tree     *btree.Map[string, *Entry]
+}
+
+// Snapshot returns the present state. Copying the tree costs nothing: later changes copy what they touch.
+func (c *Collection) Snapshot() Snapshot {
+	// seen is read first: all that it covers is in the tree by then.
+	seen := c.cache.seen.Load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Snapshot{Revision: max(seen, c.revision), tree: c.tree.Copy()}
+}
+
+// Ascend calls f with the entries whose keys begin with prefix and are not before from, in order, until it returns false.
+func (s Snapshot) Ascend(prefix, from string, f func(*Entry) bool) {
+	s.tree.Ascend(max(prefix, from), func(key string, e *Entry) bool {
+		return strings.HasPrefix(key, prefix) && f(e)
+	})
+}
+
+// apply puts one change into the collection and tells the watchers. The caller holds mu.
+func (c *Collection) apply(ch store.Change, next *Entry) {
+	prev := c.points[ch.Key]
+	if next == nil && prev == nil {
+		return
+	}
+	c.revision = max(c.revision, ch.Revision)
+	if next == nil {
+		delete(c.points, ch.Key)
+		c.tree.Delete(ch.Key)
+	} else {
+		c.points[ch.Key] = next
+		c.tree.Set(ch.Key, next)
+	}
+	e := newEvent(ch.Revision, prev, next)
+	c.ring.push(e)
+	c.watchers.deliver(e)
+}
+
+// load replaces the content with what was read at revision.
+func (c *Collection) load(entries []*Entry, revision int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.points)
+	c.tree = btree.Map[string, *Entry]{}
+	for _, e := range entries {
+		c.points[e.Key] = e
+		c.tree.Set(e.Key, e)
+	}
+	c.revision = revision
+	c.ring = ring{start: revision}
+	c.watchers.endAll()
+	c.pages = pages{}
+}

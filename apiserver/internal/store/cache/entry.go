@@ -1,0 +1,96 @@
+package cache
+
+import (
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Codec reads the values of one collection.
+type Codec interface {
+	// Object decodes a stored value into a new object of the storage version, defaulted and with its resourceVersion.
+	Object(raw []byte, revision int64) (runtime.Object, error)
+	// Describe gives what selectors and indexes read of the object.
+	Describe(obj runtime.Object) Description
+}
+
+// Description is what selectors and indexes read of an object.
+type Description struct {
+	Namespace, Name string
+	Labels          labels.Set
+	Fields          fields.Set // all selectable fields, metadata.name and metadata.namespace among them
+}
+
+// Slot names one of the encodings that an entry keeps once somebody asked for it.
+type Slot int
+
+// The slots of an entry.
+const (
+	SlotStorage  Slot = iota // JSON in the storage version
+	SlotOther                // JSON in the other served version of a kind that has two
+	SlotMetadata             // JSON of its metadata alone
+	slots
+)
+
+// Entry is an object at one revision. It never changes once published, but for its slots, which fill.
+type Entry struct {
+	Description
+	Key      string
+	Revision int64
+	// Raw is the stored value: it has no resourceVersion.
+	Raw []byte
+
+	codec Codec
+	json  [slots]atomic.Pointer[[]byte]
+}
+
+// NewEntry describes an object about to be written; Revision is set when the write returned.
+func NewEntry(codec Codec, key string, raw []byte, obj runtime.Object) *Entry {
+	return &Entry{Description: codec.Describe(obj), Key: key, Raw: raw, codec: codec}
+}
+
+// read makes the entry of a stored value that this process did not write.
+func read(codec Codec, key string, raw []byte, revision int64) (*Entry, error) {
+	obj, err := codec.Object(raw, revision)
+	if err != nil {
+		return nil, err
+	}
+	e := NewEntry(codec, key, raw, obj)
+	e.Revision = revision
+	return e, nil
+}
+
+// ReadEntry makes the entry of a value read from etcd at an older revision.
+func (c *Collection) ReadEntry(key string, raw []byte, revision int64) (*Entry, error) {
+	return read(c.codec, key, raw, revision)
+}
+
+// Object decodes the entry into an object of the storage version that the caller owns.
+func (e *Entry) Object() (runtime.Object, error) { return e.codec.Object(e.Raw, e.Revision) }
+
+// JSON returns the encoding in the slot, made by encode at the first call. The bytes are shared: do not change them.
+func (e *Entry) JSON(slot Slot, encode func(runtime.Object) ([]byte, error)) ([]byte, error) {
+	if b := e.json[slot].Load(); b != nil {
+		return *b, nil
+	}
+	obj, err := e.Object()
+	if err != nil {
+		return nil, err
+	}
+	b, err := encode(obj)
+	if err != nil {
+		return nil, err
+	}
+	e.json[slot].Store(&b)
+	return b, nil
+}
+
+// Fill puts an encoding into a slot that the writer of the entry has at hand.
+func (e *Entry) Fill(slot Slot, b []byte) { e.json[slot].Store(&b) }
+
+// at is the same object at another revision: how a deletion shows it.
+func (e *Entry) at(revision int64) *Entry {
+	return &Entry{Description: e.Description, Key: e.Key, Revision: revision, Raw: e.Raw, codec: e.codec}
+}

@@ -1,0 +1,57 @@
+package cache
+
+import "sync"
+
+// Event is one change of a collection. It is shared by all watchers.
+type Event struct {
+	Revision int64
+	// Entry is the object after the change; nil when it was deleted.
+	Entry *Entry
+	// Previous is the object before; nil when it was created.
+	Previous *Entry
+
+	gone func() *Entry
+}
+
+func newEvent(revision int64, prev, next *Entry) *Event {
+	e := &Event{Revision: revision, Entry: next, Previous: prev}
+	if prev != nil {
+		e.gone = sync.OnceValue(func() *Entry { return prev.at(revision) })
+	}
+	return e
+}
+
+// Gone is what a DELETED frame shows: the object as it was, at the revision of the change. It is the
+// same entry for every caller, so it is encoded once.
+func (e *Event) Gone() *Entry { return e.gone() }
+
+// ring keeps the last events of a collection.
+type ring struct {
+	events []*Event
+	next   int   // where the next event goes once the ring is full
+	start  int64 // every event after this revision is kept
+}
+
+func (r *ring) push(e *Event) {
+	if len(r.events) < ringSize {
+		r.events = append(r.events, e)
+		return
+	}
+	r.start = r.events[r.next].Revision
+	r.events[r.next] = e
+	r.next = (r.next + 1) % ringSize
+}
+
+// since returns the events after a revision in order, and false when some are no longer kept.
+func (r *ring) since(revision int64) ([]*Event, bool) {
+	if revision < r.start {
+		return nil, false
+	}
+	var out []*Event
+	for i := range r.events {
+		if e := r.events[(r.next+i)%len(r.events)]; e.Revision > revision {
+			out = append(out, e)
+		}
+	}
+	return out, true
+}

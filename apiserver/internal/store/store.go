@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// Prefix is the first part of every key, as a genuine API server's default --etcd-prefix.
+const Prefix = "/registry/"
+
+// Options say where the data is.
+type Options struct {
+	// Dir is the folder of the embedded member. Ignored when Endpoints are given.
+	Dir string
+	// UnsafeNoFsync turns fsync off in the embedded member: faster, and a crash of the machine loses data.
+	UnsafeNoFsync bool
+	// Endpoints of an external etcd cluster. Empty: a member is embedded.
+	Endpoints []string
+	// TLS for the external cluster; nil for plain text.
+	TLS *tls.Config
+	// Logger takes what etcd warns of.
+	Logger *slog.Logger
+}
+
+// Store is an open etcd. Safe for concurrent use.
+type Store struct {
+	client *clientv3.Client
+	member *embed.Etcd // nil with an external cluster
+
+	// committed is the highest revision that a write through this Store returned. With an embedded
+	// member, which has no other writer, no revision above it exists that anyone was told of.
+	committed atomic.Int64
+}
+
+// KV is one key as stored.
+type KV struct {
+	Key      string
+	Value    []byte
+	Revision int64 // the key's modification revision
+}
+
+// Errors of the writes.
+var (
+	// ErrExists: Create found the key.
+	ErrExists = errors.New("key exists")
+	// ErrNotFound: Update or Delete found no key.
+	ErrNotFound = errors.New("key not found")
+	// ErrCompacted: the revision asked for is no longer kept.
+	ErrCompacted = errors.New("revision compacted")
+	// ErrFuture: the revision asked for does not exist yet.
+	ErrFuture = errors.New("revision in the future")
+)
+
+// ConflictError says that the key's revision was not the one expected.
+type ConflictError struct{ Current KV }
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("key %s is at revision %d", e.Current.Key, e.Current.Revision)
+}
+
+// Open starts the embedded member, or connects to the external cluster and waits until it answers or ctx ends.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s := &Store{}
+	if len(o.Endpoints) == 0 {
+		member, client, err := embedded(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		s.member, s.client = member, client
+	} else {
+		client, err := clientv3.New(clientv3.Config{
+			Endpoints: o.Endpoints, TLS: o.TLS, DialTimeout: 20 * time.Second, Logger: zapTo(o.Logger),
+			DialKeepAliveTime: 30 * time.Second, DialKeepAliveTimeout: 10 * time.Second,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("etcd client: %w", err)
+		}
+		s.client = client
+	}
+	if err := s.readRevision(ctx, o.Logger); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// readRevision waits, with growing pauses and a word in the log, until etcd tells its revision.
+func (s *Store) readRevision(ctx context.Context, log *slog.Logger) error {
+	pause := 100 * time.Millisecond
+	for {
+		try, cancel := context.WithTimeout(ctx, 5*time.Second)
+		rev, err := s.readLatest(try)
+		cancel()
+		if err == nil {
+			s.committed.Store(rev)
+			return nil
+		}
+		log.Warn("waiting for etcd", "error", err)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("etcd: %w", errors.Join(ctx.Err(), err))
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, 5*time.Second)
+	}
+}
+
+func (s *Store) readLatest(ctx context.Context) (int64, error) {
+	r, err := s.client.Get(ctx, Prefix, clientv3.WithCountOnly())
+	if err != nil {
+		return 0, err
+	}
+	return r.Header.Revision, nil
+}
+
+// Embedded says whether this process holds the only member, so that nobody else writes.
+func (s *Store) Embedded() bool { return s.member != nil }
+
+// Latest returns a revision at or above every write acknowledged before the call. With an embedded
+// member it is a counter; with an external cluster a linearizable read.
+func (s *Store) Latest(ctx context.Context) (int64, error) {
+	if s.Embedded() {
+		return s.committed.Load(), nil
+	}
+	return s.readLatest(ctx)
+}
+
+// Healthy returns an error when etcd does not answer a linearizable read.
+func (s *Store) Healthy(ctx context.Context) error {
+	_, err := s.readLatest(ctx)
+	return err
+}
+
+// Close ends the connection and the embedded member. Requests under way fail.
+func (s *Store) Close() error {
+	err := s.client.Close()
+	if s.member != nil {
+		s.member.Close()
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (s *Store) observe(rev int64) {
+	for {
+		seen := s.committed.Load()
+		if rev <= seen || s.committed.CompareAndSwap(seen, rev) {
+			return
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Head is the beginning of an object's JSON: what its stored body lacks. It ends before the body's first member.
+func Head(gvk schema.GroupVersionKind) []byte {
+	b, _ := json.Marshal(struct {
+		Kind       string `json:"kind"`
+		APIVersion string `json:"apiVersion"`
+	}{gvk.Kind, gvk.GroupVersion().String()}) // two strings always encode
+	b[len(b)-1] = ','
+	return b
+}
+
+// AppendObject appends a whole object made of its head and a body that begins with a brace.
+func AppendObject(dst, head, body []byte) []byte {
+	dst = append(dst, head...)
+	if len(body) <= 2 { // {}
+		dst[len(dst)-1] = '}'
+		return dst
+	}
+	return append(dst, body[1:]...)
+}
+
+// JSONBody encodes an object whose kind and apiVersion are unset into a body.
+func JSONBody(obj any) ([]byte, error) {
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(obj); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,67 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
+	"github.com/kogge-dev/kogge/apiserver/internal/wire"
+	"github.com/kogge-dev/kogge/apiserver/resource"
+)
+
+// protobufObject is what the generated API types are.
+type protobufObject interface {
+	Marshal() ([]byte, error)
+	Unmarshal([]byte) error
+}
+
+// Codec reads and writes the stored form of one resource's objects. It is the cache's codec too.
+type Codec struct{ r *resource.Resource }
+
+// NewCodec makes the codec of a resource that is stored as it is served.
+func NewCodec(r *resource.Resource) Codec { return Codec{r} }
+
+// Object decodes a stored value into a new object, defaulted and with its resourceVersion.
+func (c Codec) Object(raw []byte, revision int64) (runtime.Object, error) {
+	obj := c.r.New()
+	if wire.IsProtobuf(raw) {
+		body, err := wire.ProtobufBody(raw)
+		if err != nil {
+			return nil, err
+		}
+		if err := obj.(protobufObject).Unmarshal(body); err != nil {
+			return nil, fmt.Errorf("decode stored %s: %w", c.r.Kind, err)
+		}
+	} else if err := json.Unmarshal(raw, obj); err != nil {
+		return nil, fmt.Errorf("decode stored %s: %w", c.r.Kind, err)
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
+	if c.r.Default != nil {
+		c.r.Default(obj)
+	}
+	return obj, nil
+}
+
+// Describe gives what selectors read.
+func (c Codec) Describe(obj runtime.Object) cache.Description {
+	o := obj.(resource.Object)
+	return cache.Description{Namespace: o.GetNamespace(), Name: o.GetName(), Labels: labels.Set(o.GetLabels()), Fields: c.r.SelectableFields(o)}
+}
+
+// Encode makes the stored value of an object: protobuf, without a resourceVersion.
+func (c Codec) Encode(obj resource.Object) ([]byte, error) {
+	version := obj.GetResourceVersion()
+	obj.SetResourceVersion("")
+	defer obj.SetResourceVersion(version)
+	body, err := obj.(protobufObject).Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", c.r.Kind, err)
+	}
+	return wire.Envelope(nil, c.r.Storage, body)
+}

@@ -1,0 +1,130 @@
+package registry
+
+import (
+	"reflect"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kogge-dev/kogge/apiserver/resource"
+)
+
+// fieldManager keeps managedFields and merges applied configurations, for one endpoint.
+type fieldManager = managedfields.FieldManager
+
+// Managers makes field managers, all on one schema.
+type Managers struct {
+	Types  managedfields.TypeConverter
+	Scheme *runtime.Scheme
+}
+
+func (m *Managers) new(r *resource.Resource, subresource string, reset []string) (*fieldManager, error) {
+	gvk := r.GVK()
+	set := fieldpath.NewSet()
+	for _, path := range reset {
+		var p fieldpath.Path
+		for _, part := range strings.Split(path, ".") {
+			p = append(p, fieldpath.PathElement{FieldName: &part})
+		}
+		set.Insert(p)
+	}
+	filters := map[fieldpath.APIVersion]fieldpath.Filter{
+		fieldpath.APIVersion(gvk.GroupVersion().String()): fieldpath.NewExcludeSetFilter(set),
+	}
+	c := converter{r}
+	return managedfields.NewDefaultFieldManager(m.Types, c, c, c, gvk, gvk.GroupVersion(), subresource, filters)
+}
+
+// converter is what the field manager wants of a scheme, for one resource of one version. There are no
+// internal versions: converting to the own version is to do nothing.
+type converter struct{ r *resource.Resource }
+
+func (c converter) Convert(in, out, context any) error {
+	return runtime.NewNotRegisteredErrForType("kogge", reflect.TypeOf(out))
+}
+
+func (c converter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
+	gvk := c.r.GVK()
+	if _, ok := gv.KindForGroupVersionKinds([]schema.GroupVersionKind{gvk}); !ok {
+		return nil, runtime.NewNotRegisteredErrForTarget("kogge", reflect.TypeOf(in), gv)
+	}
+	in.GetObjectKind().SetGroupVersionKind(gvk)
+	return in, nil
+}
+
+func (c converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+func (c converter) New(schema.GroupVersionKind) (runtime.Object, error) {
+	o := c.r.New()
+	o.GetObjectKind().SetGroupVersionKind(c.r.GVK())
+	return o, nil
+}
+
+func (c converter) Default(obj runtime.Object) {
+	if o, ok := obj.(resource.Object); ok && c.r.Default != nil {
+		c.r.Default(o)
+	}
+}
+
+// manage records that the manager set what differs between the two objects. Objects come out without kind and apiVersion.
+func (r *Registry) manage(live, obj resource.Object, o WriteOptions) resource.Object {
+	gvk := r.Resource.GVK()
+	live.GetObjectKind().SetGroupVersionKind(gvk)
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	out := r.managers[o.Subresource].UpdateNoErrors(live, obj, o.Manager).(resource.Object)
+	live.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return out
+}
+
+// Apply merges an applied configuration into the live object. Force takes over fields from other managers.
+func (r *Registry) Apply(live resource.Object, patch runtime.Object, o WriteOptions, force bool) (resource.Object, error) {
+	live.GetObjectKind().SetGroupVersionKind(r.Resource.GVK())
+	out, err := r.managers[o.Subresource].Apply(live, patch, o.Manager, force)
+	live.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	if err != nil {
+		return nil, err
+	}
+	out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return out.(resource.Object), nil
+}
+
+// keepTimes puts back the old managedFields when nothing but their times changed, so that a write that
+// changes nothing stays one.
+func keepTimes(obj, old resource.Object) {
+	now, before := obj.GetManagedFields(), old.GetManagedFields()
+	if !sameButTimes(now, before) {
+		return
+	}
+	obj.SetManagedFields(nil)
+	old.SetManagedFields(nil)
+	same := equality.Semantic.DeepEqual(obj, old)
+	old.SetManagedFields(before)
+	if same {
+		obj.SetManagedFields(before)
+	} else {
+		obj.SetManagedFields(now)
+	}
+}
+
+func sameButTimes(a, b []metav1.ManagedFieldsEntry) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := a[i], b[i]
+		x.Time, y.Time = nil, nil
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,312 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/store"
+	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
+)
+
+// futureWait is how long a read waits for a resourceVersion that is not there yet.
+const futureWait = 3 * time.Second
+
+// Texts of a read of what etcd has compacted.
+const (
+	expiredText         = "The resourceVersion for the provided list is too old."
+	expiredWatchText    = "The resourceVersion for the provided watch is too old."
+	expiredContinueText = "The provided continue parameter is too old " +
+		"to display a consistent list result. You can start a new list without " +
+		"the continue parameter, or use the continue token in this response to " +
+		"retrieve the remainder of the results. Continuing with the provided " +
+		"token results in an inconsistent list - objects that were created, " +
+		"modified, or deleted between the time the first chunk was returned " +
+		"and now may show up in the list."
+)
+
+// parseVersion reads a resourceVersion; 0 stands for none given or any.
+func parseVersion(s string) (int64, error) {
+	if s == "" || s == "0" {
+		return 0, nil
+	}
+	v, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return 0, field.Invalid(field.NewPath("resourceVersion"), s, err.Error())
+	}
+	return int64(v), nil
+}
+
+// wait lets a read begin: at the newest state when no version is given, at any for "0", else when the version is there.
+func (r *Registry) wait(ctx context.Context, version string) error {
+	if version == "" {
+		if err := r.Cache.Fresh(ctx); err != nil {
+			return storeError(err)
+		}
+		return nil
+	}
+	v, err := parseVersion(version)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, futureWait)
+	defer cancel()
+	if err := r.Cache.WaitFor(limited, v); err != nil {
+		if ctx.Err() != nil {
+			return storeError(ctx.Err())
+		}
+		return tooLarge(v, r.Cache.Revision())
+	}
+	return nil
+}
+
+func tooLarge(wanted, current int64) error {
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, current), 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+	return err
+}
+
+// Get reads one object, no older than the version.
+func (r *Registry) Get(ctx context.Context, namespace, name, version string) (*Result, error) {
+	key, err := r.key(namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.wait(ctx, version); err != nil {
+		return nil, err
+	}
+	e := r.collection.Get(key)
+	if e == nil {
+		return nil, apierrors.NewNotFound(r.Resource.GR(), name)
+	}
+	return &Result{Entry: e}, nil
+}
+
+// List is what a list found.
+type List struct {
+	Entries  []*cache.Entry
+	Revision int64
+	Continue string
+	// Remaining objects after these; nil when it is not known.
+	Remaining *int64
+}
+
+// Filter makes the cache's filter of a list's options.
+func Filter(namespace string, o *internalversion.ListOptions) cache.Filter {
+	f := cache.Filter{Namespace: namespace}
+	if o.LabelSelector != nil && !o.LabelSelector.Empty() {
+		f.Labels = o.LabelSelector
+	}
+	if o.FieldSelector != nil && !o.FieldSelector.Empty() {
+		f.Fields = o.FieldSelector
+		if name, ok := o.FieldSelector.RequiresExactMatch("metadata.name"); ok {
+			f.Name = name
+		}
+	}
+	return f
+}
+
+// List reads the objects of a namespace, or of all when it is empty.
+func (r *Registry) List(ctx context.Context, namespace string, o *internalversion.ListOptions) (*List, error) {
+	prefix := r.Resource.Prefix
+	if r.Resource.Namespaced && namespace != "" {
+		prefix += namespace + "/"
+	}
+	filter := Filter(namespace, o)
+	if o.Continue != "" {
+		return r.continued(ctx, prefix, filter, o)
+	}
+	version, err := parseVersion(o.ResourceVersion)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
+	}
+	if err := r.wait(ctx, o.ResourceVersion); err != nil {
+		return nil, err
+	}
+	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact ||
+		(o.ResourceVersionMatch == "" && o.Limit > 0 && version > 0)
+	if exact {
+		return r.listAt(ctx, prefix, prefix, version, filter, o.Limit, "")
+	}
+	return r.list(r.collection.Snapshot(), prefix, prefix, filter, o.Limit)
+}
+
+// continued goes on with a list where its token says.
+func (r *Registry) continued(ctx context.Context, prefix string, filter cache.Filter, o *internalversion.ListOptions) (*List, error) {
+	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return nil, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	from, revision, err := decodeToken(o.Continue, prefix)
+	if err != nil {
+		return nil, err
+	}
+	if revision == anyRevision {
+		if err := r.wait(ctx, ""); err != nil {
+			return nil, err
+		}
+		return r.list(r.collection.Snapshot(), prefix, from, filter, o.Limit)
+	}
+	return r.listAt(ctx, prefix, from, revision, filter, o.Limit, o.Continue)
+}
+
+// listAt lists at one revision: from memory if that is the present or a remembered state, else from etcd.
+func (r *Registry) listAt(ctx context.Context, prefix, from string, revision int64, filter cache.Filter, limit int64, continued string) (*List, error) {
+	if s := r.collection.Snapshot(); s.Revision == revision {
+		return r.list(s, prefix, from, filter, limit)
+	}
+	if s, ok := r.collection.Kept(revision); ok {
+		return r.list(s, prefix, from, filter, limit)
+	}
+	page, err := r.Store.Range(ctx, from, store.PrefixEnd(prefix), 0, revision)
+	switch {
+	case errors.Is(err, store.ErrCompacted):
+		return nil, r.expired(prefix, from, continued != "")
+	case errors.Is(err, store.ErrFuture):
+		return nil, tooLarge(revision, r.Cache.Revision())
+	case err != nil:
+		return nil, storeError(err)
+	}
+	l := lister{registry: r, prefix: prefix, filter: filter, limit: limit, list: &List{Revision: revision}}
+	for _, kv := range page.Items {
+		e, err := r.collection.ReadEntry(kv.Key, kv.Value, kv.Revision)
+		if err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+		if !l.take(e) {
+			break
+		}
+	}
+	return l.finish(func() int64 { return int64(len(page.Items)) - int64(l.walked) })
+}
+
+// expired answers a list of a compacted revision; one that continues is told how to go on without consistency.
+func (r *Registry) expired(prefix, from string, continued bool) error {
+	if !continued {
+		return apierrors.NewResourceExpired(expiredText)
+	}
+	err := apierrors.NewResourceExpired(expiredContinueText)
+	next, encodeErr := encodeToken(from[:max(len(from)-1, 0)], prefix, anyRevision)
+	if encodeErr != nil {
+		return apierrors.NewInternalError(encodeErr)
+	}
+	err.ErrStatus.ListMeta.Continue = next
+	return err
+}
+
+// list reads a snapshot; when it is cut off, the snapshot is remembered for what follows.
+func (r *Registry) list(s cache.Snapshot, prefix, from string, filter cache.Filter, limit int64) (*List, error) {
+	l := lister{registry: r, prefix: prefix, filter: filter, limit: limit, list: &List{Revision: s.Revision}}
+	s.Ascend(prefix, from, l.take)
+	if l.more {
+		r.collection.Keep(s)
+	}
+	return l.finish(func() int64 {
+		n := int64(0)
+		s.Ascend(prefix, l.last+"\x00", func(*cache.Entry) bool { n++; return true })
+		return n
+	})
+}
+
+// lister collects entries until its limit is reached and one more is seen.
+type lister struct {
+	registry *Registry
+	prefix   string
+	filter   cache.Filter
+	limit    int64
+
+	list   *List
+	last   string
+	walked int
+	more   bool
+}
+
+func (l *lister) take(e *cache.Entry) bool {
+	if l.limit > 0 && int64(len(l.list.Entries)) == l.limit {
+		l.more = true
+		return false
+	}
+	l.walked++
+	l.last = e.Key
+	if l.filter.Matches(e) {
+		l.list.Entries = append(l.list.Entries, e)
+	}
+	return true
+}
+
+func (l *lister) finish(remaining func() int64) (*List, error) {
+	if !l.more {
+		return l.list, nil
+	}
+	next, err := encodeToken(l.last, l.prefix, l.list.Revision)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	l.list.Continue = next
+	if l.filter.Labels == nil && l.filter.Fields == nil {
+		l.list.Remaining = ptr.To(remaining())
+	}
+	return l.list, nil
+}
+
+// Watching is a watch that began.
+type Watching struct {
+	*cache.Watcher
+	// Initial objects to be sent first, as of Revision.
+	Initial  []*cache.Entry
+	Revision int64
+	// InitialEnd: a bookmark that says so follows the initial objects.
+	InitialEnd bool
+	Filter     cache.Filter
+	Stop       func()
+}
+
+// Watch begins a watch: after a version, or with the present objects first when none is given or they are asked for.
+func (r *Registry) Watch(ctx context.Context, namespace string, o *internalversion.ListOptions) (*Watching, error) {
+	version, err := parseVersion(o.ResourceVersion)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
+	}
+	w := &Watching{Filter: Filter(namespace, o), Revision: version}
+	initial := ptr.Deref(o.SendInitialEvents, version == 0)
+	if o.SendInitialEvents != nil && !*o.SendInitialEvents && version == 0 {
+		w.Revision = r.Cache.Revision()
+	}
+	if initial {
+		if err := r.wait(ctx, o.ResourceVersion); err != nil {
+			return nil, err
+		}
+		s := r.collection.Snapshot()
+		w.Revision = s.Revision
+		w.InitialEnd = o.SendInitialEvents != nil && o.AllowWatchBookmarks
+		prefix := r.Resource.Prefix
+		if r.Resource.Namespaced && namespace != "" {
+			prefix += namespace + "/"
+		}
+		s.Ascend(prefix, prefix, func(e *cache.Entry) bool {
+			if w.Filter.Matches(e) {
+				w.Initial = append(w.Initial, e)
+			}
+			return true
+		})
+	}
+	w.Watcher, err = r.collection.Watch(ctx, w.Revision, w.Filter)
+	if errors.Is(err, store.ErrCompacted) {
+		return nil, apierrors.NewResourceExpired(expiredWatchText)
+	}
+	if err != nil {
+		return nil, storeError(err)
+	}
+	w.Stop = func() { r.collection.Stop(w.Watcher) }
+	return w, nil
+}
+
+// Seen is the revision up to which watchers were told everything.
+func (r *Registry) Seen() int64 { return r.Cache.Revision() }

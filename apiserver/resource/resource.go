@@ -1,0 +1,173 @@
+package resource
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Object is an API object with metadata.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Name is what a resource is called.
+type Name struct {
+	Group, Version string
+	Kind           string
+	Plural         string
+	Singular       string   // empty: the kind in lower case
+	Short          []string // kubectl's abbreviations
+	Categories     []string // such as "all"
+	Namespaced     bool
+}
+
+// GVK is the group, version and kind.
+func (n Name) GVK() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: n.Group, Version: n.Version, Kind: n.Kind}
+}
+
+// GVR is the group, version and resource.
+func (n Name) GVR() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: n.Group, Version: n.Version, Resource: n.Plural}
+}
+
+// GR is the group and resource, as errors name it.
+func (n Name) GR() schema.GroupResource {
+	return schema.GroupResource{Group: n.Group, Resource: n.Plural}
+}
+
+// Propagation is what a deletion without a policy does to dependents.
+type Propagation int
+
+// The default propagation policies. Unsupported: dependents are never looked at.
+const (
+	Background Propagation = iota
+	Orphan
+	Unsupported
+)
+
+// Hooks are the rules of one endpoint: a resource, or one of its subresources. Any may be nil.
+type Hooks struct {
+	// PrepareForCreate resets what a client may not set.
+	PrepareForCreate func(ctx context.Context, obj Object)
+	// PrepareForUpdate keeps what this endpoint may not change and counts the generation.
+	PrepareForUpdate func(ctx context.Context, obj, old Object)
+	// Validate judges a new object; paths are relative to its root. Metadata is judged apart from it, for all kinds alike.
+	Validate func(ctx context.Context, obj Object) field.ErrorList
+	// ValidateUpdate judges a change.
+	ValidateUpdate func(ctx context.Context, obj, old Object) field.ErrorList
+	// Warnings tells what is accepted but unwise; old is nil on create.
+	Warnings func(ctx context.Context, obj, old Object) []string
+	// ResetFields are the paths that this endpoint ignores, so that no manager owns them through it: "spec", "status", "metadata.labels".
+	ResetFields []string
+}
+
+// Subresource is a further endpoint below each object.
+type Subresource struct {
+	// Name as in the path: "status", "scale".
+	Name string
+	// Verbs in discovery's order.
+	Verbs []string
+	// GVK of what the endpoint takes and gives; empty: the resource's own.
+	GVK schema.GroupVersionKind
+	// Hooks of an endpoint that updates the object itself, such as status. Nil for endpoints with a handler of their own.
+	Hooks *Hooks
+	// Scale maps a scale endpoint onto the object.
+	Scale *Scale
+}
+
+// Scale is how a resource answers on its scale endpoint.
+type Scale struct {
+	Replicas       func(obj Object) int32
+	SetReplicas    func(obj Object, n int32)
+	StatusReplicas func(obj Object) int32
+	Selector       func(obj Object) (*metav1.LabelSelector, error)
+	// ReplicasPath in the object, for managedFields.
+	ReplicasPath []string
+}
+
+// Table is how kubectl sees a resource.
+type Table struct {
+	Columns []metav1.TableColumnDefinition
+	// Row gives a cell a column, and the conditions of the row if any.
+	Row func(obj Object) ([]any, []metav1.TableRowCondition)
+}
+
+// Resource is all that the API server knows of one served resource.
+type Resource struct {
+	Name
+	New     func() Object
+	NewList func() runtime.Object
+
+	// Prefix of the keys in etcd, with a slash at its end, and the version that is stored there.
+	Prefix  string
+	Storage schema.GroupVersionKind
+	// ToStorage and FromStorage convert when the stored version is another than the served one; nil otherwise.
+	ToStorage, FromStorage func(Object) (Object, error)
+
+	// Verbs in discovery's order.
+	Verbs []string
+	// Default sets what the client left out, also on what is read from the store.
+	Default func(obj Object)
+	Hooks
+	Subresources []Subresource
+	Table        *Table
+	// Fields are the selectable fields besides metadata.name and metadata.namespace. Nil: only these.
+	Fields func(obj Object) fields.Set
+	// FieldNames lists the selectable fields beyond metadata's, so that others are refused.
+	FieldNames []string
+
+	// ValidateName judges metadata.name; prefix is set for generateName.
+	ValidateName func(name string, prefix bool) []string
+	// CreateOnUpdate: PUT of a missing object creates it.
+	CreateOnUpdate bool
+	// NeedsVersion: an update must name the version that it replaces.
+	NeedsVersion bool
+	// ReturnDeleted: DELETE answers with the object rather than with a Status.
+	ReturnDeleted bool
+	// Propagation of a deletion that names none.
+	Propagation Propagation
+	// Grace tells the grace period in seconds of a deletion with the options; nil or false: none.
+	Grace func(obj Object, options *metav1.DeleteOptions) bool
+	// TTL in seconds after which the object goes by itself; nil: never.
+	TTL func(obj Object) int64
+}
+
+// SelectableFields gives all selectable fields of the object.
+func (r *Resource) SelectableFields(obj Object) fields.Set {
+	var set fields.Set
+	if r.Fields != nil {
+		set = r.Fields(obj)
+	} else {
+		set = make(fields.Set, 2)
+	}
+	set["metadata.name"] = obj.GetName()
+	if r.Namespaced {
+		set["metadata.namespace"] = obj.GetNamespace()
+	}
+	return set
+}
+
+// Sub returns the subresource of a name, or nil.
+func (r *Resource) Sub(name string) *Subresource {
+	for i := range r.Subresources {
+		if r.Subresources[i].Name == name {
+			return &r.Subresources[i]
+		}
+	}
+	return nil
+}
+
+// Key is where an object is stored.
+func (r *Resource) Key(namespace, name string) string {
+	if r.Namespaced {
+		return r.Prefix + namespace + "/" + name
+	}
+	return r.Prefix + name
+}
