@@ -21,8 +21,9 @@ const (
 
 // Probes are the results for one container.
 type Probes struct {
-	Liveness ProbeResult
-	Startup  ProbeResult
+	Liveness  ProbeResult
+	Startup   ProbeResult
+	Readiness ProbeResult
 }
 
 // Input is all that a Plan depends on.

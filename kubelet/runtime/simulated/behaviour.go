@@ -1,0 +1,40 @@
+package simulated
+
+import (
+	"strconv"
+	"time"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// Annotations of a pod that tell what its containers do.
+const (
+	// AnnotationExitAfter is the time, as in "1.5s", after which containers end by themselves.
+	AnnotationExitAfter = "simulated.kogge.dev/exit-after"
+	// AnnotationExitCode is the code that they end with then; 0 by default.
+	AnnotationExitCode = "simulated.kogge.dev/exit-code"
+)
+
+// Behaviour is what a container does.
+type Behaviour struct {
+	// ExitAfter the start the container ends with ExitCode; nil: it runs until it is stopped.
+	ExitAfter *time.Duration
+	ExitCode  int32
+	// StopCode is the exit code of a container that is stopped; nil: as by the signal.
+	StopCode *int32
+	// Message is its termination message.
+	Message string
+}
+
+// annotated reads the pod's annotations. A value that can't be read is as good as none: a runtime has nobody to
+// complain to.
+func annotated(sandbox *runtimeapi.PodSandboxConfig, _ *runtimeapi.ContainerConfig) Behaviour {
+	var b Behaviour
+	if after, err := time.ParseDuration(sandbox.Annotations[AnnotationExitAfter]); err == nil {
+		b.ExitAfter = &after
+	}
+	if code, err := strconv.ParseInt(sandbox.Annotations[AnnotationExitCode], 10, 32); err == nil {
+		b.ExitCode = int32(code)
+	}
+	return b
+}
