@@ -2,8 +2,13 @@ package controllers
 
 import (
 	"github.com/kogge-dev/kogge/controllers/deployment"
+	"github.com/kogge-dev/kogge/controllers/endpoints"
+	"github.com/kogge-dev/kogge/controllers/endpointslice"
 	"github.com/kogge-dev/kogge/controllers/internal/component"
+	"github.com/kogge-dev/kogge/controllers/nodeipam"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
+	"github.com/kogge-dev/kogge/controllers/rootca"
+	"github.com/kogge-dev/kogge/controllers/serviceaccount"
 )
 
 // all lists the controllers in the order in which a rollout meets them. They depend on
@@ -11,6 +16,11 @@ import (
 var all = []component.Component{
 	deployment.Component,
 	replicaset.Component,
+	serviceaccount.Component,
+	rootca.Component,
+	endpoints.Component,
+	endpointslice.Component,
+	nodeipam.Component,
 }
 
 // Names lists the controllers by upstream's names, in order.
