@@ -35,6 +35,10 @@ func (a *allocator) take() (netip.Addr, bool) {
 			return next, true
 		}
 	}
+	if a.last != gateway && !a.used[a.last] {
+		a.used[a.last] = true
+		return a.last, true
+	}
 	return netip.Addr{}, false
 }
 
