@@ -239,3 +239,31 @@ func (r *Registry) createByUpdate(ctx context.Context, namespace, name, key stri
 	written = err == nil && !o.DryRun
 	return result, err
 }
+
+// Replace makes the wanted object of an update that sends the whole: managed fields and mutating admission applied.
+func (r *Registry) Replace(ctx context.Context, namespace string, live resource.Object, exists bool, obj resource.Object, o WriteOptions) (resource.Object, error) {
+	dedupOwners(ctx, obj, "")
+	obj = r.manage(live.DeepCopyObject().(resource.Object), obj, o)
+	return r.admit(ctx, namespace, live, exists, obj, o)
+}
+
+// admit applies mutating admission to a wanted object.
+func (r *Registry) admit(ctx context.Context, namespace string, live resource.Object, exists bool, obj resource.Object, o WriteOptions) (resource.Object, error) {
+	a := &Attributes{Operation: Update, Resource: r.Resource, Subresource: o.Subresource, Namespace: namespace, Name: obj.GetName(), Object: obj, Old: live, DryRun: o.DryRun}
+	if !exists {
+		a.Operation, a.Old = Create, nil
+	}
+	if err := r.Admission.Mutate(ctx, a); err != nil {
+		return nil, err
+	}
+	dedupOwners(ctx, obj, " after mutating admission")
+	return obj, nil
+}
+
+// Patched makes the wanted object of a patch's outcome, like Replace. An applied configuration has its managed fields already.
+func (r *Registry) Patched(ctx context.Context, namespace string, live resource.Object, exists bool, obj resource.Object, o WriteOptions, applied bool) (resource.Object, error) {
+	if !applied {
+		obj = r.manage(live.DeepCopyObject().(resource.Object), obj, o)
+	}
+	return r.admit(ctx, namespace, live, exists, obj, o)
+}

@@ -47,6 +47,8 @@ type Kind[T Object] struct {
 
 	// Fields are selectable fields beyond metadata's: each path and how it is read.
 	Fields map[string]func(obj T) string
+	// FieldAliases are further names for stored fields.
+	FieldAliases map[string]string
 
 	ValidateName   func(name string, prefix bool) []string
 	CreateOnUpdate bool
@@ -81,7 +83,7 @@ func Define[T Object](k Kind[T]) *Resource {
 		Verbs:       k.Verbs,
 		Hooks:       erase(k.Strategy),
 		ToStorage:   k.ToStorage,
-		FromStorage: k.FromStorage,
+		FromStorage: k.FromStorage, FieldAliases: k.FieldAliases,
 
 		ValidateName: k.ValidateName, CreateOnUpdate: k.CreateOnUpdate, NeedsVersion: k.NeedsVersion,
 		ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation,

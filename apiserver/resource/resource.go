@@ -122,6 +122,8 @@ type Resource struct {
 	Fields func(obj Object) fields.Set
 	// FieldNames lists the selectable fields beyond metadata's, so that others are refused.
 	FieldNames []string
+	// FieldAliases are further names for stored fields, in versions that call them otherwise.
+	FieldAliases map[string]string
 
 	// ValidateName judges metadata.name; prefix is set for generateName.
 	ValidateName func(name string, prefix bool) []string

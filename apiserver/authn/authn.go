@@ -1,0 +1,111 @@
+package authn
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kogge-dev/kogge/apiserver/request"
+)
+
+// Names that stand for all users of a sort.
+const (
+	Anonymous            = "system:anonymous"
+	GroupUnauthenticated = "system:unauthenticated"
+	GroupAuthenticated   = "system:authenticated"
+	GroupMasters         = "system:masters"
+)
+
+// ErrUnauthorized: the request carries credentials that are no good.
+var ErrUnauthorized = errors.New("Unauthorized") //nolint:staticcheck // the API's own word
+
+type inProcessKey struct{}
+
+// InProcess marks a context as a request of this very process, made by the user. No socket can set it.
+func InProcess(ctx context.Context, u *request.User) context.Context {
+	return context.WithValue(ctx, inProcessKey{}, u)
+}
+
+// Tokens turns a bearer token into a user. It returns nil, nil for tokens that are not its own.
+type Tokens interface {
+	User(ctx context.Context, token string) (*request.User, error)
+}
+
+// Authenticator finds out who asks.
+type Authenticator struct {
+	// ClientCAs sign client certificates; nil: none are accepted.
+	ClientCAs *x509.CertPool
+	// Tokens are tried in order.
+	Tokens []Tokens
+	Now    func() time.Time
+}
+
+// Authenticate gives the request's user. Credentials are taken off the request, so that nothing behind passes them on.
+func (a *Authenticator) Authenticate(r *http.Request) (*request.User, error) {
+	header := r.Header.Get("Authorization")
+	r.Header.Del("Authorization")
+	if u, ok := r.Context().Value(inProcessKey{}).(*request.User); ok {
+		return authenticated(u), nil
+	}
+	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		if u, err := a.certificate(r.TLS.PeerCertificates); err == nil {
+			return authenticated(u), nil
+		} else if header == "" {
+			return nil, ErrUnauthorized
+		}
+	}
+	if header == "" {
+		return &request.User{Name: Anonymous, Groups: []string{GroupUnauthenticated}}, nil
+	}
+	return a.bearer(r.Context(), header)
+}
+
+func (a *Authenticator) bearer(ctx context.Context, header string) (*request.User, error) {
+	kind, token, _ := strings.Cut(strings.TrimSpace(header), " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(kind, "bearer") || token == "" {
+		return &request.User{Name: Anonymous, Groups: []string{GroupUnauthenticated}}, nil
+	}
+	for _, t := range a.Tokens {
+		u, err := t.User(ctx, token)
+		if err != nil {
+			return nil, ErrUnauthorized
+		}
+		if u != nil {
+			return authenticated(u), nil
+		}
+	}
+	return nil, ErrUnauthorized
+}
+
+// certificate: the common name is the user, each organization a group.
+func (a *Authenticator) certificate(chain []*x509.Certificate) (*request.User, error) {
+	if a.ClientCAs == nil {
+		return nil, ErrUnauthorized
+	}
+	o := x509.VerifyOptions{Roots: a.ClientCAs, Intermediates: x509.NewCertPool(), CurrentTime: a.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	for _, c := range chain[1:] {
+		o.Intermediates.AddCert(c)
+	}
+	if _, err := chain[0].Verify(o); err != nil {
+		return nil, err
+	}
+	s := chain[0].Subject
+	if s.CommonName == "" {
+		return nil, ErrUnauthorized
+	}
+	return &request.User{Name: s.CommonName, Groups: s.Organization}, nil
+}
+
+func authenticated(u *request.User) *request.User {
+	if slices.Contains(u.Groups, GroupAuthenticated) {
+		return u
+	}
+	out := *u
+	out.Groups = append(slices.Clone(u.Groups), GroupAuthenticated)
+	return &out
+}

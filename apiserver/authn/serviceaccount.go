@@ -1,0 +1,138 @@
+package authn
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kogge-dev/kogge/apiserver/request"
+)
+
+// Extra keys that a ServiceAccount's token puts into its user.
+const (
+	extraPodName      = "authentication.kubernetes.io/pod-name"
+	extraPodUID       = "authentication.kubernetes.io/pod-uid"
+	extraNodeName     = "authentication.kubernetes.io/node-name"
+	extraNodeUID      = "authentication.kubernetes.io/node-uid"
+	extraCredentialID = "authentication.kubernetes.io/credential-id"
+)
+
+// Ref names an object that a token is bound to.
+type Ref struct {
+	Name string    `json:"name"`
+	UID  types.UID `json:"uid"`
+}
+
+// Claims of a ServiceAccount's token beside the standard ones.
+type Claims struct {
+	Namespace      string `json:"namespace"`
+	Node           *Ref   `json:"node,omitempty"`
+	Pod            *Ref   `json:"pod,omitempty"`
+	Secret         *Ref   `json:"secret,omitempty"`
+	ServiceAccount Ref    `json:"serviceaccount"`
+	// WarnAfter is when a token that lives longer than was asked for should have been renewed.
+	WarnAfter *jwt.NumericDate `json:"warnafter,omitempty"`
+}
+
+type private struct {
+	Kubernetes Claims `json:"kubernetes.io"`
+}
+
+// ServiceAccounts signs and checks ServiceAccounts' tokens (JWT, ES256).
+type ServiceAccounts struct {
+	Issuer string
+	Key    *ecdsa.PrivateKey
+	// Audiences that the API server answers to.
+	Audiences []string
+	// Exists says whether an object that a token is bound to is still there. Kind is ServiceAccount, Pod, Node or Secret.
+	Exists func(kind, namespace string, ref Ref) bool
+	Now    func() time.Time
+}
+
+// Sign makes a token.
+func (s *ServiceAccounts) Sign(c Claims, audiences []string, id string, issued, expires time.Time) (string, error) {
+	key := jose.JSONWebKey{Key: s.Key, KeyID: KeyID(&s.Key.PublicKey)}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, nil)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return jwt.Signed(signer).Claims(jwt.Claims{
+		Issuer: s.Issuer, Subject: Subject(c.Namespace, c.ServiceAccount.Name), Audience: audiences, ID: id,
+		IssuedAt: jwt.NewNumericDate(issued), NotBefore: jwt.NewNumericDate(issued), Expiry: jwt.NewNumericDate(expires),
+	}).Claims(private{c}).Serialize()
+}
+
+// Subject is a ServiceAccount's user name.
+func Subject(namespace, name string) string { return "system:serviceaccount:" + namespace + ":" + name }
+
+var errToken = errors.New("invalid token")
+
+// User checks a token; tokens of other issuers are not its own.
+func (s *ServiceAccounts) User(_ context.Context, token string) (*request.User, error) {
+	if strings.Count(token, ".") != 2 {
+		return nil, nil
+	}
+	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		return nil, nil //nolint:nilerr // not a token of ours
+	}
+	var std jwt.Claims
+	var own private
+	if err := parsed.Claims(&s.Key.PublicKey, &std, &own); err != nil {
+		return nil, errToken
+	}
+	if err := std.ValidateWithLeeway(jwt.Expected{Issuer: s.Issuer, Time: s.Now()}, 0); err != nil {
+		return nil, errToken
+	}
+	if !slices.ContainsFunc(s.Audiences, func(a string) bool { return std.Audience.Contains(a) }) {
+		return nil, errToken
+	}
+	if !s.bound(own.Kubernetes) {
+		return nil, errToken
+	}
+	return user(std, own.Kubernetes), nil
+}
+
+// bound says whether all that the token is bound to is there.
+func (s *ServiceAccounts) bound(c Claims) bool {
+	refs := map[string]*Ref{"ServiceAccount": &c.ServiceAccount, "Pod": c.Pod, "Secret": c.Secret}
+	if c.Pod == nil {
+		// A pod's token names its node for information only; a token bound to the node alone dies with it.
+		refs["Node"] = c.Node
+	}
+	for kind, ref := range refs {
+		if ref != nil && !s.Exists(kind, c.Namespace, *ref) {
+			return false
+		}
+	}
+	return true
+}
+
+func user(std jwt.Claims, c Claims) *request.User {
+	u := &request.User{
+		Name: Subject(c.Namespace, c.ServiceAccount.Name), UID: string(c.ServiceAccount.UID),
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + c.Namespace},
+		Extra:  map[string][]string{},
+	}
+	if std.ID != "" {
+		u.Extra[extraCredentialID] = []string{"JTI=" + std.ID}
+	}
+	if c.Pod != nil {
+		u.Extra[extraPodName], u.Extra[extraPodUID] = []string{c.Pod.Name}, []string{string(c.Pod.UID)}
+	}
+	if c.Node != nil {
+		u.Extra[extraNodeName] = []string{c.Node.Name}
+		if c.Node.UID != "" {
+			u.Extra[extraNodeUID] = []string{string(c.Node.UID)}
+		}
+	}
+	return u
+}

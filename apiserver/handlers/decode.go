@@ -1,0 +1,190 @@
+package handlers
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+
+	"github.com/kogge-dev/kogge/apiserver/negotiation"
+	"github.com/kogge-dev/kogge/apiserver/request"
+)
+
+// maxBody is how many bytes a request's body may have.
+const maxBody = 3 << 20
+
+// decoders by media type, lax and strict.
+type decoders struct {
+	lax, strict map[negotiation.Media]runtime.Decoder
+}
+
+func newDecoders(s *runtime.Scheme) decoders {
+	of := func(strict bool) map[negotiation.Media]runtime.Decoder {
+		text := func(yaml bool) runtime.Decoder {
+			return json.NewSerializerWithOptions(json.DefaultMetaFactory, s, s, json.SerializerOptions{Yaml: yaml, Strict: strict})
+		}
+		return map[negotiation.Media]runtime.Decoder{
+			negotiation.JSON: text(false), negotiation.YAML: text(true), negotiation.Protobuf: protobuf.NewSerializer(s, s),
+		}
+	}
+	return decoders{lax: of(false), strict: of(true)}
+}
+
+// readBody reads a body of bounded size.
+func readBody(r *http.Request) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if len(b) > maxBody {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+	}
+	return b, nil
+}
+
+// decode reads the endpoint's object from a body. Unknown and duplicate fields are errors, warnings or nothing, as directive says.
+func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, directive string, into runtime.Object) (runtime.Object, error) {
+	set := s.handlers.decoders.lax
+	if directive != metav1.FieldValidationIgnore {
+		set = s.handlers.decoders.strict
+	}
+	want := s.gvk()
+	obj, gvk, err := set[m].Decode(body, &want, into)
+	if err != nil {
+		strict, ok := runtime.AsStrictDecodingError(err)
+		if !ok || obj == nil || directive != metav1.FieldValidationWarn {
+			return nil, decodeError(err, want, gvk, body)
+		}
+		warnStrict(ctx, strict.Errors())
+	}
+	if reflect.TypeOf(obj) != reflect.TypeOf(into) {
+		err := fmt.Errorf("no kind %q is registered for version %q in scheme %q", want.Kind, gvk.GroupVersion(), "kogge")
+		return nil, decodeError(err, want, gvk, body)
+	}
+	if gvk.GroupVersion() != want.GroupVersion() {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), want.GroupVersion()))
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return obj, nil
+}
+
+func warnStrict(ctx context.Context, errs []error) {
+	for _, e := range errs {
+		request.Warn(ctx, e.Error())
+	}
+}
+
+// decodeError says what the body was taken for.
+func decodeError(err error, want schema.GroupVersionKind, got *schema.GroupVersionKind, body []byte) error {
+	if got != nil && got.Kind != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+}
+
+// summary shows the beginning of a body: as it is if it looks like JSON, else in hexadecimal.
+func summary(body []byte) string {
+	const most = 30
+	show := func(b []byte) string { return string(b) }
+	if len(body) == 0 {
+		return "<empty>"
+	}
+	if body[0] != '{' {
+		show = hex.EncodeToString
+	}
+	if len(body) > most {
+		return show(body[:most]) + " ..."
+	}
+	return show(body)
+}
+
+// parameters reads a request's query into options.
+func parameters(r *http.Request, into runtime.Object) error {
+	if err := metainternalscheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, into); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// deleteOptions reads the options of a deletion, from the body or else from the query.
+func (s *Scope) deleteOptions(r *http.Request) (*metav1.DeleteOptions, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	o := &metav1.DeleteOptions{}
+	if len(body) == 0 {
+		if err := parameters(r, o); err != nil {
+			return nil, err
+		}
+	} else if err := s.decodeDeleteOptions(r, body, o); err != nil {
+		return nil, err
+	}
+	o.IgnoreStoreReadErrorWithClusterBreakingPotential = nil
+	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(metaKind("DeleteOptions"), "", errs)
+	}
+	return o, nil
+}
+
+func (s *Scope) decodeDeleteOptions(r *http.Request, body []byte, o *metav1.DeleteOptions) error {
+	m, err := negotiation.Body(r)
+	if err != nil {
+		return err
+	}
+	// Every group version knows DeleteOptions; it is one type.
+	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
+	obj, _, err := s.handlers.decoders.lax[m].Decode(body, &want, o)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	if obj != runtime.Object(o) {
+		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	}
+	return nil
+}
+
+func metaKind(kind string) schema.GroupKind {
+	return schema.GroupKind{Group: metav1.GroupName, Kind: kind}
+}
+
+// directive is the field validation asked for.
+func directive(s string) string {
+	if s == "" {
+		return metav1.FieldValidationWarn
+	}
+	return s
+}
+
+// manager is the field manager's name: as given, or what the user agent begins with.
+func manager(given string, r *http.Request) string {
+	if given != "" {
+		return given
+	}
+	agent, _, _ := strings.Cut(r.UserAgent(), "/")
+	var b strings.Builder
+	for _, c := range agent {
+		if !unicode.IsPrint(c) {
+			continue
+		}
+		if b.Len()+utf8.RuneLen(c) > validation.FieldManagerMaxLength {
+			break
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,114 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kogge-dev/kogge/apiserver/registry"
+)
+
+// deleteWorkers is how many objects of a collection are deleted at once.
+const deleteWorkers = 16
+
+// delete ends an object.
+func (s *Scope) delete(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
+	defer cancel()
+	out, err := s.output(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	o, err := s.deleteOptions(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	d, err := s.Registry.Delete(ctx, s.Info.Namespace, s.Info.Name, o, len(o.DryRun) > 0)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	code := http.StatusOK
+	if !d.Gone && o.OrphanDependents != nil && !*o.OrphanDependents {
+		code = http.StatusAccepted
+	}
+	if !d.Gone || s.Resource.ReturnDeleted {
+		s.object(w, r, code, out, &registry.Result{Object: d.Object})
+		return
+	}
+	status := &metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{
+		Name: d.Object.GetName(), Group: s.Resource.Group, Kind: s.Resource.Plural, UID: d.Object.GetUID(),
+	}}
+	writeMeta(w, r, code, out, statusGVK, status)
+}
+
+// deleteCollection deletes what the selectors select and answers with the list of it.
+func (s *Scope) deleteCollection(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
+	defer cancel()
+	out, err := s.output(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	lo, err := s.listOptions(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	o, err := s.deleteOptions(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	l, err := s.Registry.List(ctx, s.Info.Namespace, lo)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if err := s.deleteAll(ctx, l, o); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	body, err := s.encodeList(out.Media, l)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	write(w, r, http.StatusOK, out, body)
+}
+
+// deleteAll deletes the objects of a list, several at once. One that is gone already is no error.
+func (s *Scope) deleteAll(ctx context.Context, l *registry.List, o *metav1.DeleteOptions) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	names := make(chan int)
+	var workers sync.WaitGroup
+	for range min(deleteWorkers, len(l.Entries)) {
+		workers.Go(func() {
+			for i := range names {
+				e := l.Entries[i]
+				_, err := s.Registry.Delete(ctx, e.Namespace, e.Name, o, len(o.DryRun) > 0)
+				if err != nil && !apierrors.IsNotFound(err) {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range l.Entries {
+		select {
+		case names <- i:
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	close(names)
+	workers.Wait()
+	return context.Cause(ctx)
+}

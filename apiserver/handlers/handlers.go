@@ -1,0 +1,204 @@
+package handlers
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/request"
+	"github.com/kogge-dev/kogge/apiserver/resource"
+)
+
+// writeTimeout bounds every request but watches and streams.
+const writeTimeout = 34 * time.Second
+
+// Special serves a subresource by rules of its own, such as pods/log.
+type Special func(w http.ResponseWriter, r *http.Request, s *Scope)
+
+// Options of the handlers.
+type Options struct {
+	Scheme *runtime.Scheme
+	Logger *slog.Logger
+	// Done ends open watches.
+	Done <-chan struct{}
+	// Specials by "resource/subresource" of the core group, or "resource.group/subresource".
+	Specials map[string]Special
+}
+
+// Handlers serves all resources. Resources may be added while it serves.
+type Handlers struct {
+	Options
+	decoders decoders
+
+	mu     sync.RWMutex
+	scopes map[schema.GroupVersionResource]*Scope
+	groups map[schema.GroupVersion]bool
+}
+
+// New makes handlers without any resource.
+func New(o Options) *Handlers {
+	return &Handlers{Options: o, decoders: newDecoders(o.Scheme),
+		scopes: map[schema.GroupVersionResource]*Scope{}, groups: map[schema.GroupVersion]bool{}}
+}
+
+// Add serves a resource through its registry.
+func (h *Handlers) Add(r *registry.Registry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scopes[r.Resource.GVR()] = &Scope{Registry: r, Resource: r.Resource, handlers: h}
+	h.groups[r.Resource.GVK().GroupVersion()] = true
+}
+
+// Registry gives the registry of a resource, or nil.
+func (h *Handlers) Registry(gvr schema.GroupVersionResource) *registry.Registry {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if s := h.scopes[gvr]; s != nil {
+		return s.Registry
+	}
+	return nil
+}
+
+// Scope is one endpoint: a resource, and a subresource if the path names one.
+type Scope struct {
+	Registry *registry.Registry
+	Resource *resource.Resource
+	Sub      *resource.Subresource // nil: the resource itself
+	Info     *request.Info
+
+	handlers *Handlers
+}
+
+// subresource is its name, or empty.
+func (s *Scope) subresource() string {
+	if s.Sub == nil {
+		return ""
+	}
+	return s.Sub.Name
+}
+
+// gvk is what the endpoint takes and gives.
+func (s *Scope) gvk() schema.GroupVersionKind {
+	if s.Sub != nil && !s.Sub.GVK.Empty() {
+		return s.Sub.GVK
+	}
+	return s.Resource.GVK()
+}
+
+// scope finds the endpoint of a request; nil if there is none.
+func (h *Handlers) scope(i *request.Info) *Scope {
+	h.mu.RLock()
+	base := h.scopes[schema.GroupVersionResource{Group: i.Group, Version: i.Version, Resource: i.Resource}]
+	h.mu.RUnlock()
+	if base == nil {
+		return nil
+	}
+	s := *base
+	s.Info = i
+	if i.Subresource != "" {
+		if s.Sub = s.Resource.Sub(i.Subresource); s.Sub == nil {
+			return nil
+		}
+	}
+	return &s
+}
+
+// ServeHTTP serves a request for a resource.
+func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	i := request.InfoFrom(r.Context())
+	s := h.scope(i)
+	if s == nil || !s.fits() {
+		NotFound(w, r)
+		return
+	}
+	if s.Sub != nil {
+		if special := h.Specials[specialKey(s)]; special != nil {
+			special(w, r, s)
+			return
+		}
+	}
+	handle := s.handler(r.Method)
+	if handle == nil {
+		s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), i.Verb))
+		return
+	}
+	handle(w, r)
+}
+
+// specialKey is under which a special handler is found.
+func specialKey(s *Scope) string {
+	return s.Resource.GR().String() + "/" + s.Sub.Name
+}
+
+// fits says whether the path has the form of the resource's scope.
+func (s *Scope) fits() bool {
+	i := s.Info
+	if s.Sub == nil && len(i.Parts) > 1 {
+		return false
+	}
+	if !s.Resource.Namespaced && i.Namespace != "" && s.Resource.Kind != "Namespace" {
+		return false
+	}
+	// An object in no namespace has a path only for lists of all namespaces.
+	return !s.Resource.Namespaced || i.Namespace != "" || len(i.Parts) == 0
+}
+
+// handler gives the handler of a method, or nil when it is not allowed here.
+func (s *Scope) handler(method string) http.HandlerFunc {
+	if s.Sub != nil {
+		return s.subHandler(method)
+	}
+	named := len(s.Info.Parts) > 0
+	all := s.Resource.Namespaced && s.Info.Namespace == ""
+	switch {
+	case s.Info.Verb == "watch" && method == http.MethodGet:
+		return s.watch
+	case method == http.MethodGet && named:
+		return s.get
+	case method == http.MethodGet:
+		return s.list
+	case method == http.MethodPost && !named && !all:
+		return s.create
+	case method == http.MethodPut && named:
+		return s.update
+	case method == http.MethodPatch && named:
+		return s.patch
+	case method == http.MethodDelete && named:
+		return s.delete
+	case method == http.MethodDelete && !all && s.may("deletecollection"):
+		return s.deleteCollection
+	}
+	return nil
+}
+
+func (s *Scope) subHandler(method string) http.HandlerFunc {
+	switch {
+	case s.Sub.Scale != nil:
+		return s.scaleHandler(method)
+	case s.Sub.Hooks == nil:
+		return nil
+	case method == http.MethodGet:
+		return s.get
+	case method == http.MethodPut:
+		return s.update
+	case method == http.MethodPatch:
+		return s.patch
+	}
+	return nil
+}
+
+// may says whether the resource has the verb.
+func (s *Scope) may(verb string) bool {
+	for _, v := range s.Resource.Verbs {
+		if v == verb {
+			return true
+		}
+	}
+	return false
+}

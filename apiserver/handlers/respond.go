@@ -1,0 +1,195 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/wire"
+	"github.com/kogge-dev/kogge/apiserver/negotiation"
+	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/request"
+	"github.com/kogge-dev/kogge/apiserver/resource"
+)
+
+// gzipFrom is the size in bytes from which an answer is compressed for a client that accepts it.
+const gzipFrom = 128 << 10
+
+// NotFound answers for a path that nothing is at.
+func NotFound(w http.ResponseWriter, r *http.Request) {
+	http.NotFound(w, r)
+}
+
+// fail answers with an error.
+func (s *Scope) fail(w http.ResponseWriter, r *http.Request, err error) { Error(w, r, err) }
+
+// Error answers with a metav1.Status in the form that the client accepts.
+func Error(w http.ResponseWriter, r *http.Request, err error) {
+	status := toStatus(err)
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
+	if status.Code == http.StatusUnauthorized {
+		w.Header().Del("Cache-Control")
+	}
+	out, negotiateErr := negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true})
+	if negotiateErr != nil {
+		out = negotiation.Output{Media: negotiation.JSON}
+	}
+	writeMeta(w, r, int(status.Code), out, statusGVK, &status)
+}
+
+var statusGVK = schema.GroupVersionKind{Version: "v1", Kind: "Status"}
+
+func toStatus(err error) metav1.Status {
+	var known apierrors.APIStatus
+	if errors.As(err, &known) {
+		status := known.Status()
+		if status.Status == "" {
+			status.Status = metav1.StatusFailure
+		}
+		if status.Code == 0 {
+			status.Code = http.StatusInternalServerError
+		}
+		return status
+	}
+	return metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
+}
+
+// writeMeta writes an object that no cache holds.
+func writeMeta(w http.ResponseWriter, r *http.Request, code int, out negotiation.Output, gvk schema.GroupVersionKind, obj any) {
+	body, err := encodeAs(out.Media, gvk, obj)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	write(w, r, code, out, body)
+}
+
+// encodeAs makes a whole object in JSON or protobuf; YAML and prettiness come last, in write.
+func encodeAs(m negotiation.Media, gvk schema.GroupVersionKind, obj any) ([]byte, error) {
+	if m == negotiation.Protobuf {
+		p, ok := obj.(interface{ Marshal() ([]byte, error) })
+		if !ok {
+			return nil, fmt.Errorf("%s has no protobuf form", gvk.Kind)
+		}
+		b, err := p.Marshal()
+		if err != nil {
+			return nil, err
+		}
+		return wire.Envelope(nil, gvk, b)
+	}
+	body, err := wire.JSONBody(obj)
+	if err != nil {
+		return nil, err
+	}
+	return append(wire.AppendObject(nil, wire.Head(gvk), body), '\n'), nil
+}
+
+// write sends an answer. The body is protobuf if that is the medium, else JSON.
+func write(w http.ResponseWriter, r *http.Request, code int, out negotiation.Output, body []byte) {
+	switch {
+	case out.Media == negotiation.YAML:
+		if b, err := yaml.JSONToYAML(body); err == nil {
+			body = b
+		}
+	case out.Pretty && out.Media == negotiation.JSON:
+		var b bytes.Buffer
+		if err := json.Indent(&b, body, "", "  "); err == nil {
+			body = b.Bytes()
+		}
+	}
+	h := w.Header()
+	for _, text := range request.Warnings(r.Context()) {
+		h.Add("Warning", warningHeader(text))
+	}
+	h.Set("Content-Type", string(out.Media))
+	if len(body) >= gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Method == http.MethodGet {
+		h.Set("Content-Encoding", "gzip")
+		h.Add("Vary", "Accept-Encoding")
+		w.WriteHeader(code)
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
+		_, err := z.Write(body)
+		if err == nil {
+			_ = z.Close() // the client has gone; there is nobody to tell
+		}
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(code)
+	_, _ = w.Write(body) // the client has gone; there is nobody to tell
+}
+
+// warningHeader formats a warning (RFC 7234, section 5.5).
+func warningHeader(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, text)
+	return `299 - ` + strconv.Quote(text)
+}
+
+// object answers with one object.
+func (s *Scope) object(w http.ResponseWriter, r *http.Request, code int, out negotiation.Output, res *registry.Result) {
+	var body []byte
+	var err error
+	switch out.Shape {
+	case negotiation.Table:
+		var obj resource.Object
+		if obj, err = s.Registry.Object(res); err == nil {
+			body, err = s.tableOf(r, out, obj)
+		}
+	case negotiation.PartialMetadata:
+		body, err = s.partialOf(out, res)
+	default:
+		body, err = s.encodeObject(out.Media, res)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	write(w, r, code, out, body)
+}
+
+// encodeObject makes the whole of one object, from the cache's bytes where they are at hand.
+func (s *Scope) encodeObject(m negotiation.Media, res *registry.Result) ([]byte, error) {
+	if res.Entry == nil || (m == negotiation.Protobuf && s.Resource.FromStorage != nil) {
+		obj, err := s.Registry.Object(res)
+		if err != nil {
+			return nil, err
+		}
+		return encodeAs(m, s.Resource.GVK(), obj)
+	}
+	if m == negotiation.Protobuf && wire.IsProtobuf(res.Entry.Raw) {
+		body, err := wire.ProtobufBody(res.Entry.Raw)
+		if err != nil {
+			return nil, err
+		}
+		if body, err = wire.AppendWithRevision(nil, body, res.Entry.Revision); err != nil {
+			return nil, err
+		}
+		return wire.Envelope(nil, s.Resource.GVK(), body)
+	}
+	body, err := s.Registry.JSON(res.Entry)
+	if err != nil {
+		return nil, err
+	}
+	return append(wire.AppendObject(nil, wire.Head(s.Resource.GVK()), body), '\n'), nil
+}
+
+// output negotiates for an endpoint that gives objects.
+func (s *Scope) output(r *http.Request) (negotiation.Output, error) {
+	return negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true})
+}

@@ -1,0 +1,226 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/wire"
+	"github.com/kogge-dev/kogge/apiserver/negotiation"
+	"github.com/kogge-dev/kogge/apiserver/patch"
+	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/resource"
+)
+
+// scaleHandler serves the scale endpoint: the same Scale for every kind that can be scaled.
+func (s *Scope) scaleHandler(method string) http.HandlerFunc {
+	switch method {
+	case http.MethodGet:
+		return s.getScale
+	case http.MethodPut:
+		return s.updateScale
+	case http.MethodPatch:
+		return s.patchScale
+	}
+	return nil
+}
+
+// scaleOf shows an object as a Scale.
+func (s *Scope) scaleOf(obj resource.Object) (*autoscalingv1.Scale, error) {
+	sc := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
+			ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp()},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: s.Sub.Scale.Replicas(obj)},
+		Status: autoscalingv1.ScaleStatus{Replicas: s.Sub.Scale.StatusReplicas(obj)},
+	}
+	selector, err := s.Sub.Scale.Selector(obj)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return nil, err
+	}
+	sc.Status.Selector = parsed.String()
+	return sc, nil
+}
+
+func (s *Scope) writeScale(w http.ResponseWriter, r *http.Request, out negotiation.Output, obj resource.Object) {
+	sc, err := s.scaleOf(obj)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	writeMeta(w, r, http.StatusOK, out, resource.ScaleGVK, sc)
+}
+
+func (s *Scope) getScale(w http.ResponseWriter, r *http.Request) {
+	out, err := negotiation.Negotiate(r, negotiation.Endpoint{})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	o := &metav1.GetOptions{}
+	if err := parameters(r, o); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	res, err := s.Registry.Get(r.Context(), s.Info.Namespace, s.Info.Name, o.ResourceVersion)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	obj, err := s.Registry.Object(res)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.writeScale(w, r, out, obj)
+}
+
+func (s *Scope) updateScale(w http.ResponseWriter, r *http.Request) {
+	out, err := negotiation.Negotiate(r, negotiation.Endpoint{})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	wanted, o, err := s.scaleInput(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale"}
+	s.rescale(w, r, out, write, wanted.UID, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return wanted, nil })
+}
+
+// scaleInput reads an update's Scale and options.
+func (s *Scope) scaleInput(r *http.Request) (*autoscalingv1.Scale, *metav1.UpdateOptions, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := &metav1.UpdateOptions{}
+	if err := parameters(r, o); err != nil {
+		return nil, nil, err
+	}
+	if errs := validation.ValidateUpdateOptions(o); len(errs) > 0 {
+		return nil, nil, apierrors.NewInvalid(metaKind("UpdateOptions"), "", errs)
+	}
+	m, err := negotiation.Body(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	decoded, err := s.decode(r.Context(), body, m, directive(o.FieldValidation), &autoscalingv1.Scale{})
+	if err != nil {
+		return nil, nil, err
+	}
+	sc := decoded.(*autoscalingv1.Scale)
+	if err := matchNamespace(s, sc); err != nil {
+		return nil, nil, err
+	}
+	return sc, o, matchName(s, sc)
+}
+
+func (s *Scope) patchScale(w http.ResponseWriter, r *http.Request) {
+	p, o, out, err := s.patchInput(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale"}
+	s.rescale(w, r, out, write, "", func(current *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+		if p.Type == types.ApplyYAMLPatchType {
+			return applyScale(p, current)
+		}
+		patched, err := p.Apply(current, s.scaleTarget())
+		if err != nil {
+			return nil, err
+		}
+		sc := patched.(*autoscalingv1.Scale)
+		return sc, matchName(s, sc)
+	})
+}
+
+// applyScale takes over the fields that the configuration names; a Scale has no more than its replicas to set.
+func applyScale(p *patch.Patch, current *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+	u, err := p.Configuration()
+	if err != nil {
+		return nil, err
+	}
+	wanted := &autoscalingv1.Scale{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, wanted); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	current.Spec.Replicas = wanted.Spec.Replicas
+	return current, p.CheckConfiguration()
+}
+
+func (s *Scope) scaleTarget() patch.Target {
+	return patch.Target{
+		New: func() runtime.Object { return &autoscalingv1.Scale{} },
+		Encode: func(o runtime.Object) ([]byte, error) {
+			body, err := wire.JSONBody(o)
+			if err != nil {
+				return nil, err
+			}
+			return wire.AppendObject(nil, wire.Head(resource.ScaleGVK), body), nil
+		},
+		Decode: func(data []byte, into runtime.Object, strict bool) error {
+			return s.decodePatched(data, into, resource.ScaleGVK, strict)
+		},
+	}
+}
+
+// rescale sets the replicas that a changed Scale wants.
+func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.Output, write registry.WriteOptions, uid types.UID, change func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error)) {
+	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
+	defer cancel()
+	transform := func(ctx context.Context, current resource.Object, exists bool) (resource.Object, error) {
+		live := current.DeepCopyObject().(resource.Object)
+		now, err := s.scaleOf(current)
+		if err != nil {
+			return nil, err
+		}
+		wanted, err := change(now)
+		if err != nil {
+			return nil, err
+		}
+		if errs := validateScale(wanted); len(errs) > 0 {
+			return nil, apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: "Scale"}, wanted.Name, errs)
+		}
+		s.Sub.Scale.SetReplicas(current, wanted.Spec.Replicas)
+		if wanted.ResourceVersion != "" {
+			current.SetResourceVersion(wanted.ResourceVersion)
+		}
+		return s.Registry.Replace(ctx, s.Info.Namespace, live, exists, current, write)
+	}
+	res, err := s.Registry.Update(ctx, s.Info.Namespace, s.Info.Name, transform, registry.UpdateOptions{WriteOptions: write, UID: uid})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	obj, err := s.Registry.Object(res)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.writeScale(w, r, out, obj)
+}
+
+func validateScale(sc *autoscalingv1.Scale) field.ErrorList {
+	errs := genericvalidation.ValidateObjectMeta(&sc.ObjectMeta, true, genericvalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	if sc.Spec.Replicas < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "replicas"), sc.Spec.Replicas, "must be greater than or equal to 0"))
+	}
+	return errs
+}

@@ -1,0 +1,291 @@
+package handlers
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
+	"github.com/kogge-dev/kogge/apiserver/internal/wire"
+	"github.com/kogge-dev/kogge/apiserver/negotiation"
+	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/resource"
+)
+
+const (
+	// A watch without a timeout of its own lasts between once and twice this.
+	watchTimeout = 30 * time.Minute
+	// bookmarkInterval is how often a watcher is told how far it is.
+	bookmarkInterval = time.Minute
+)
+
+// watch streams changes until the client goes, its time is over, or the server ends.
+func (s *Scope) watch(w http.ResponseWriter, r *http.Request) {
+	out, err := negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true, Stream: true})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	o, err := s.listOptions(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	table := &metav1.TableOptions{}
+	if out.Shape == negotiation.Table {
+		if table, err = tableOptions(r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	timeout := time.Duration(float64(watchTimeout) * (1 + rand.Float64()))
+	if o.TimeoutSeconds != nil && *o.TimeoutSeconds > 0 {
+		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	stop := context.AfterFunc(contextOf(s.handlers.Done), cancel)
+	defer stop()
+	watching, err := s.Registry.Watch(ctx, s.Info.Namespace, o)
+	if err != nil {
+		s.watchFailed(w, r, out, err)
+		return
+	}
+	defer watching.Stop()
+	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out, table: table, filter: watching.Filter}
+	st.open()
+	// The client has gone, or its time is over: either way nobody is left to be told.
+	_ = st.serve(ctx, watching, o.AllowWatchBookmarks)
+}
+
+// contextOf makes a context of a channel that is closed at the end.
+func contextOf(done <-chan struct{}) context.Context { return doneContext{context.Background(), done} }
+
+type doneContext struct {
+	context.Context
+	done <-chan struct{}
+}
+
+func (c doneContext) Done() <-chan struct{} { return c.done }
+
+func (c doneContext) Err() error {
+	select {
+	case <-c.done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// watchFailed answers a watch that can't begin. A version that is too old is told in the stream, as its first frame.
+func (s *Scope) watchFailed(w http.ResponseWriter, r *http.Request, out negotiation.Output, err error) {
+	status := toStatus(err)
+	if status.Reason != metav1.StatusReasonExpired {
+		s.fail(w, r, err)
+		return
+	}
+	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out}
+	st.open()
+	body, encodeErr := encodeAs(out.Media, statusGVK, &status)
+	if encodeErr == nil {
+		_ = st.frame(watch.Error, body) // the client has gone
+		_ = st.flusher.Flush()
+	}
+}
+
+// stream writes the frames of one watch.
+type stream struct {
+	scope   *Scope
+	w       http.ResponseWriter
+	flusher *http.ResponseController
+	out     negotiation.Output
+	table   *metav1.TableOptions
+	filter  cache.Filter
+	buf     []byte
+}
+
+func (st *stream) open() {
+	kind := string(st.out.Media)
+	if st.out.Media != negotiation.JSON {
+		kind += ";stream=watch"
+	}
+	st.w.Header().Set("Content-Type", kind)
+	st.w.WriteHeader(http.StatusOK)
+	_ = st.flusher.Flush() // an error shows at the first frame
+}
+
+// serve sends the initial objects and then what changes.
+func (st *stream) serve(ctx context.Context, w *registry.Watching, bookmarks bool) error {
+	for _, e := range w.Initial {
+		if err := st.entry(watch.Added, e); err != nil {
+			return err
+		}
+	}
+	if w.InitialEnd {
+		if err := st.bookmark(w.Revision, true); err != nil {
+			return err
+		}
+	}
+	if err := st.flusher.Flush(); err != nil {
+		return err
+	}
+	told := w.Revision
+	for {
+		seen := st.scope.Registry.Seen()
+		wait, cancel := ctx, context.CancelFunc(func() {})
+		if bookmarks {
+			wait, cancel = context.WithTimeout(ctx, bookmarkInterval)
+		}
+		events, err := w.Next(wait)
+		cancel()
+		switch {
+		case err == nil:
+			if err := st.events(events); err != nil {
+				return err
+			}
+			told = events[len(events)-1].Revision
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			// Nothing came in the interval that began when seen was read: all up to there was told.
+			told = max(told, seen)
+			if err := st.bookmark(told, false); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+		if err := st.flusher.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+func (st *stream) events(events []*cache.Event) error {
+	for _, e := range events {
+		now, before := st.filter.Matches(e.Entry), st.filter.Matches(e.Previous)
+		var err error
+		switch {
+		case now && before:
+			err = st.entry(watch.Modified, e.Entry)
+		case now:
+			err = st.entry(watch.Added, e.Entry)
+		case before:
+			err = st.entry(watch.Deleted, e.Gone())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry writes a frame about an object in the shape that the client asked for.
+func (st *stream) entry(t watch.EventType, e *cache.Entry) error {
+	s := st.scope
+	switch st.out.Shape {
+	case negotiation.Table:
+		obj, err := s.Registry.Object(&registry.Result{Entry: e})
+		if err != nil {
+			return err
+		}
+		return st.tableFrame(t, obj, e)
+	case negotiation.PartialMetadata:
+		body, err := s.partialOf(st.out, &registry.Result{Entry: e})
+		if err != nil {
+			return err
+		}
+		return st.frame(t, body)
+	}
+	if st.out.Media == negotiation.JSON {
+		body, err := s.Registry.JSON(e)
+		if err != nil {
+			return err
+		}
+		st.begin(t)
+		st.buf = wire.AppendObject(st.buf, wire.Head(s.Resource.GVK()), body)
+		return st.end()
+	}
+	body, err := s.encodeObject(st.out.Media, &registry.Result{Entry: e})
+	if err != nil {
+		return err
+	}
+	return st.frame(t, body)
+}
+
+// tableFrame writes a table of one row; only the first frame has the columns.
+func (st *stream) tableFrame(t watch.EventType, obj resource.Object, e *cache.Entry) error {
+	row, err := st.scope.row(st.table, st.out, obj, e)
+	if err != nil {
+		return err
+	}
+	body, err := st.scope.encodeTable(st.table, st.out, &metav1.Table{ListMeta: metav1.ListMeta{ResourceVersion: obj.GetResourceVersion()}, Rows: []metav1.TableRow{row}})
+	if err != nil {
+		return err
+	}
+	st.table.NoHeaders = true
+	return st.frame(t, body)
+}
+
+// bookmark tells the client that it knows all up to a revision.
+func (st *stream) bookmark(revision int64, initialEnd bool) error {
+	obj := st.scope.Resource.New()
+	obj.SetResourceVersion(revisionText(revision))
+	if initialEnd {
+		obj.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	}
+	switch st.out.Shape {
+	case negotiation.Table:
+		return st.tableFrame(watch.Bookmark, obj, nil)
+	case negotiation.PartialMetadata:
+		body, err := encodeAs(st.out.Media, st.out.As.GroupVersion().WithKind("PartialObjectMetadata"), metadataOf(obj))
+		if err != nil {
+			return err
+		}
+		return st.frame(watch.Bookmark, body)
+	}
+	body, err := encodeAs(st.out.Media, st.scope.Resource.GVK(), obj)
+	if err != nil {
+		return err
+	}
+	return st.frame(watch.Bookmark, body)
+}
+
+// frame writes an event around an encoded object. JSON frames are lines; protobuf frames have their
+// length, as four bytes, before them.
+func (st *stream) frame(t watch.EventType, body []byte) error {
+	if st.out.Media == negotiation.Protobuf {
+		event := metav1.WatchEvent{Type: string(t), Object: runtime.RawExtension{Raw: body}}
+		b, err := event.Marshal()
+		if err != nil {
+			return err
+		}
+		st.buf = binary.BigEndian.AppendUint32(st.buf[:0], uint32(len(b)))
+		st.buf = append(st.buf, b...)
+		_, err = st.w.Write(st.buf)
+		return err
+	}
+	if n := len(body); n > 0 && body[n-1] == '\n' {
+		body = body[:n-1]
+	}
+	st.begin(t)
+	st.buf = append(st.buf, body...)
+	return st.end()
+}
+
+func (st *stream) begin(t watch.EventType) {
+	st.buf = append(st.buf[:0], `{"type":"`...)
+	st.buf = append(st.buf, t...)
+	st.buf = append(st.buf, `","object":`...)
+}
+
+func (st *stream) end() error {
+	st.buf = append(st.buf, "}\n"...)
+	_, err := st.w.Write(st.buf)
+	return err
+}
