@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kogge-dev/kogge/cluster/pki"
 )
 
 // Write writes a file that holds the entry alone.
@@ -18,6 +20,22 @@ func Write(file string, entry Entry) error {
 		return err
 	}
 	return replace(file, content)
+}
+
+// Read takes the entry called name out of a file that Write wrote.
+func Read(file, name string) (Entry, error) {
+	config, err := clientcmd.LoadFromFile(file)
+	if err != nil {
+		return Entry{}, fmt.Errorf("read kubeconfig %s: %w", file, err)
+	}
+	cluster, user := config.Clusters[name], config.AuthInfos[name]
+	if cluster == nil || user == nil {
+		return Entry{}, fmt.Errorf("kubeconfig %s has no entry %q", file, name)
+	}
+	return Entry{
+		Name: name, Server: cluster.Server, CA: cluster.CertificateAuthorityData,
+		Client: pki.Pair{Certificate: user.ClientCertificateData, Key: user.ClientKeyData},
+	}, nil
 }
 
 // Merge puts the entry into a kubeconfig file, selects its context there, and returns which file it was: the

@@ -42,17 +42,35 @@ func (g Group) Create() error {
 					return err
 				}
 			}
-			if err := os.Mkdir(directory, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("make cgroup: %w", err)
-			}
-			if !hierarchy.Unified() {
-				if err := inherit(parent, directory); err != nil {
-					return err
-				}
+			if err := hierarchy.make(parent, directory); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// CreateLeaf makes a child of g, which exists, without handing it any controller yet: so it can be made while g
+// still holds the processes that are to move there.
+func (g Group) CreateLeaf(name string) (Group, error) {
+	leaf := g.Child(name)
+	for _, hierarchy := range g.hierarchies {
+		parent := filepath.Join(hierarchy.Path, g.name)
+		if err := hierarchy.make(parent, filepath.Join(parent, name)); err != nil {
+			return Group{}, err
+		}
+	}
+	return leaf, nil
+}
+
+func (h Hierarchy) make(parent, directory string) error {
+	if err := os.Mkdir(directory, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make cgroup: %w", err)
+	}
+	if h.Unified() {
+		return nil
+	}
+	return inherit(parent, directory)
 }
 
 // Delegate lets the groups below g use every controller that g has (v2; v1 needs nothing). g must hold no

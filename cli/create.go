@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kogge-dev/kogge/cluster/island"
+	"github.com/kogge-dev/kogge/cluster/kubeconfig"
+)
+
+func newCreate() *cobra.Command {
+	command := &cobra.Command{Use: "create", Short: "Create a cluster"}
+	command.AddCommand(newCreateCluster())
+	return command
+}
+
+type createFlags struct {
+	name       string
+	nodes      int
+	port       int
+	wait       time.Duration
+	kubeconfig string
+	retain     bool
+}
+
+func newCreateCluster() *cobra.Command {
+	var flags createFlags
+	command := &cobra.Command{
+		Use:   "cluster",
+		Short: "Create a cluster of containers on this machine, and select its context",
+		Args:  cobra.NoArgs,
+		RunE:  func(command *cobra.Command, _ []string) error { return createCluster(command, flags) },
+	}
+	nameFlag(command, &flags.name)
+	command.Flags().IntVar(&flags.nodes, "nodes", 2, "how many nodes")
+	command.Flags().IntVar(&flags.port, "api-server-port", 0, "the API server's port on 127.0.0.1 (default: a free one)")
+	command.Flags().DurationVar(&flags.wait, "wait", 0, "how long to wait for the nodes to be ready (default: not at all)")
+	command.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "the kubeconfig to write to (default: $KUBECONFIG or ~/.kube/config)")
+	command.Flags().BoolVar(&flags.retain, "retain", false, "keep what there is when creation fails, to look at it")
+	return command
+}
+
+func createCluster(command *cobra.Command, flags createFlags) error {
+	ctx, output := command.Context(), command.ErrOrStderr()
+	directory, err := island.Locate(flags.name)
+	if err != nil {
+		return err
+	}
+	binaries, err := island.Binaries()
+	if err != nil {
+		return err
+	}
+	existed := directory.Exists()
+	spec := island.Spec{Name: flags.name, Nodes: flags.nodes, Port: flags.port, Binaries: binaries}
+	fmt.Fprintf(output, "Creating cluster %q …\n", flags.name)
+	began := time.Now()
+	err = showSteps(ctx, output, island.CreateSteps(directory, island.CreateOptions{Spec: spec, Wait: flags.wait}))
+	if err != nil {
+		if !existed && !flags.retain {
+			// Even when the user broke it off: what was begun goes away.
+			err = errors.Join(err, island.Delete(context.WithoutCancel(ctx), directory))
+		}
+		return err
+	}
+	file, err := mergeKubeconfig(directory, flags.name, flags.kubeconfig)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(output, "Cluster %q is up after %s. Its context %q is selected in %s.\n",
+		flags.name, rounded(time.Since(began)), island.ContextName(flags.name), file)
+	fmt.Fprintln(output, "Pods reach one another and the API server; there is no way from them to the outside.")
+	return nil
+}
+
+// mergeKubeconfig puts the administrator's entry into the user's kubeconfig and says into which file.
+func mergeKubeconfig(directory island.Directory, name, explicit string) (string, error) {
+	entry, err := kubeconfig.Read(directory.AdminKubeconfig(), island.ContextName(name))
+	if err != nil {
+		return "", err
+	}
+	return kubeconfig.Merge(explicit, entry)
+}
