@@ -4,11 +4,16 @@ import (
 	"github.com/kogge-dev/kogge/controllers/deployment"
 	"github.com/kogge-dev/kogge/controllers/endpoints"
 	"github.com/kogge-dev/kogge/controllers/endpointslice"
+	"github.com/kogge-dev/kogge/controllers/garbagecollector"
 	"github.com/kogge-dev/kogge/controllers/internal/component"
+	"github.com/kogge-dev/kogge/controllers/namespace"
 	"github.com/kogge-dev/kogge/controllers/nodeipam"
+	"github.com/kogge-dev/kogge/controllers/nodelifecycle"
+	"github.com/kogge-dev/kogge/controllers/podgc"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
 	"github.com/kogge-dev/kogge/controllers/rootca"
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
+	"github.com/kogge-dev/kogge/controllers/tainteviction"
 )
 
 // all lists the controllers in the order in which a rollout meets them. They depend on
@@ -16,11 +21,16 @@ import (
 var all = []component.Component{
 	deployment.Component,
 	replicaset.Component,
-	serviceaccount.Component,
-	rootca.Component,
 	endpoints.Component,
 	endpointslice.Component,
+	serviceaccount.Component,
+	rootca.Component,
+	namespace.Component,
+	garbagecollector.Component,
 	nodeipam.Component,
+	nodelifecycle.Component,
+	tainteviction.Component,
+	podgc.Component,
 }
 
 // Names lists the controllers by upstream's names, in order.

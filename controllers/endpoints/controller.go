@@ -3,6 +3,7 @@ package endpoints
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,6 +50,9 @@ type reconciler struct {
 	client client.Client
 	events record.EventRecorder
 	times  backends.Clockwork
+	// services has the keys of Services seen since the start: when one of these goes, its
+	// object goes too, whoever made it.
+	services sync.Map
 }
 
 // Reconcile brings the object of one Service up to date, or deletes it when the Service
@@ -58,11 +62,13 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	err := r.client.Get(ctx, request.NamespacedName, service)
 	if apierrors.IsNotFound(err) {
 		r.times.Forget(request.NamespacedName)
-		return reconcile.Result{}, r.remove(ctx, request)
+		_, seen := r.services.LoadAndDelete(request.NamespacedName)
+		return reconcile.Result{}, r.remove(ctx, request, seen)
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("get service: %w", err)
 	}
+	r.services.Store(request.NamespacedName, struct{}{})
 	if !backends.Wanted(service) {
 		return reconcile.Result{}, nil
 	}
@@ -106,15 +112,15 @@ func (r *reconciler) write(ctx context.Context, service *corev1.Service, wanted 
 	return err
 }
 
-// remove deletes an object whose Service is gone, also one that went while no controller
-// ran. Objects that users keep by hand don't bear our label and stay; so does a
-// leader-election record of old.
-func (r *reconciler) remove(ctx context.Context, request reconcile.Request) error {
+// remove deletes an object whose Service is gone: any, when the Service was seen to go,
+// and one that bears our label, should it have gone while no controller ran. Others were
+// made by hand before their Service, or are leader-election records of old.
+func (r *reconciler) remove(ctx context.Context, request reconcile.Request, seen bool) error {
 	object := &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}}
 	if err := r.client.Get(ctx, request.NamespacedName, object); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if object.Labels[managedByLabel] != managedBy {
+	if !seen && object.Labels[managedByLabel] != managedBy {
 		return nil
 	}
 	if err := r.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
