@@ -1,0 +1,230 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+
+	"github.com/kogge-dev/kogge/kubelet/image"
+	"github.com/kogge-dev/kogge/kubelet/node"
+	"github.com/kogge-dev/kogge/kubelet/podworker"
+	"github.com/kogge-dev/kogge/kubelet/probe"
+	"github.com/kogge-dev/kogge/kubelet/runtime"
+)
+
+// Kubelet runs the pods of one node.
+type Kubelet struct {
+	options  Options
+	logger   *slog.Logger
+	clock    clock.WithTickerAndDelayedExecution
+	core     corev1.CoreV1Interface
+	runtime  *runtime.Runtime
+	recorder record.EventRecorder
+	events   record.EventBroadcaster // its own, or nil
+	informer *Informer               // its own, or nil
+	source   PodSource
+	pool     *podworker.Pool
+	images   *image.Puller
+	probes   *probe.Prober
+	node     *node.Agent
+	away     *availability
+
+	// background is the context of what outlives a sync: pulls, stops, probes.
+	background context.Context
+	stopping   sync.WaitGroup
+	// runtimeName prefixes container ids; it is known once the runtime was reached.
+	runtimeName atomic.Pointer[string]
+
+	mu     sync.Mutex
+	pods   map[types.UID]*entry
+	synced bool
+}
+
+// New returns a Kubelet that works once it runs. It reaches nothing yet.
+func New(options Options) (*Kubelet, error) {
+	if err := options.complete(); err != nil {
+		return nil, err
+	}
+	k := &Kubelet{
+		options: options,
+		logger:  options.Logger,
+		clock:   options.Clock,
+		runtime: runtime.New(options.Runtime, options.Images),
+		pods:    map[types.UID]*entry{},
+	}
+	config := rest.CopyConfig(options.Config)
+	config.QPS = -1
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubelet: %w", err)
+	}
+	core, err := corev1.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("kubelet: %w", err)
+	}
+	leases, err := coordinationv1.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("kubelet: %w", err)
+	}
+	k.core = core
+	if k.source = options.Pods; k.source == nil {
+		if k.informer, err = NewInformer(core, options.NodeName); err != nil {
+			return nil, fmt.Errorf("kubelet: %w", err)
+		}
+		k.source = k.informer
+	}
+	broadcaster := options.Events
+	if broadcaster == nil {
+		broadcaster = record.NewBroadcaster()
+		k.events = broadcaster
+	}
+	k.recorder = broadcaster.NewRecorder(scheme.Scheme, v1.EventSource{Component: "kubelet", Host: options.NodeName})
+	k.pool = podworker.New(podworker.Options{Clock: k.clock, Sync: k.sync})
+	k.images = image.New(image.Options{Images: options.Images, Clock: k.clock, Record: k.recordNamed, Finished: k.pool.Trigger})
+	k.away = &availability{logger: k.logger}
+	k.probes = k.newProber()
+	if k.node, err = k.newNode(leases); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Run works until ctx ends. Containers go on running; the next kubelet finds them.
+func (k *Kubelet) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	k.background = ctx
+	if k.events != nil {
+		watcher := k.events.StartRecordingToSink(&corev1.EventSinkImpl{Interface: k.core.Events("")})
+		defer k.events.Shutdown()
+		defer watcher.Stop()
+	}
+	unsubscribe := k.source.Subscribe(k.options.NodeName, PodHandler{Changed: k.podChanged, Gone: k.podGone, Synced: k.podsSynced})
+	defer unsubscribe()
+	if k.informer != nil {
+		group.Go(func() error { return k.informer.Run(ctx) })
+	}
+	group.Go(func() error { return k.pool.Run(ctx) })
+	group.Go(func() error { return k.watcher().Run(ctx) })
+	group.Go(func() error { return k.node.Run(ctx) })
+	err := group.Wait()
+	k.stopping.Wait()
+	k.images.Wait()
+	k.probes.Wait()
+	return err
+}
+
+func (k *Kubelet) watcher() *runtime.Watcher {
+	w := &runtime.Watcher{Runtime: k.runtime, Clock: k.clock, Changed: k.runtimeChanged, Connected: k.runtimeConnected}
+	if k.options.RootDir != "" {
+		w.Relist = relistInterval
+	}
+	return w
+}
+
+// podChanged is called by the source of pods.
+func (k *Kubelet) podChanged(pod *v1.Pod) {
+	e := k.entryFor(pod.UID)
+	news, urgent := e.update(pod)
+	switch {
+	case urgent:
+		k.pool.Interrupt(pod.UID)
+	case news:
+		k.pool.Trigger(pod.UID)
+	}
+}
+
+// podGone is called by the source of pods.
+func (k *Kubelet) podGone(pod *v1.Pod) {
+	if e := k.find(pod.UID); e != nil {
+		e.setGone()
+		k.pool.Interrupt(pod.UID)
+	}
+}
+
+// podsSynced is called once all pods that exist are known: then those that only the runtime has are orphans.
+func (k *Kubelet) podsSynced() {
+	k.mu.Lock()
+	k.synced = true
+	k.mu.Unlock()
+	k.stopping.Add(1)
+	go func() {
+		defer k.stopping.Done()
+		uids, err := k.runtime.UIDs(k.background)
+		if err != nil {
+			return // the watcher lists them again once the runtime is back
+		}
+		for _, uid := range uids {
+			k.runtimeChanged(uid)
+		}
+	}()
+}
+
+// runtimeChanged is called by the runtime's watcher.
+func (k *Kubelet) runtimeChanged(uid types.UID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pods[uid] == nil {
+		if !k.synced {
+			return
+		}
+		k.pods[uid] = &entry{uid: uid, gone: true}
+	}
+	k.pool.Trigger(uid)
+}
+
+// runtimeConnected is called by the runtime's watcher.
+func (k *Kubelet) runtimeConnected(err error) {
+	if k.away.set(err) {
+		k.node.Touch()
+		if err == nil {
+			k.triggerAll()
+		}
+	}
+}
+
+func (k *Kubelet) triggerAll() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for uid := range k.pods {
+		k.pool.Trigger(uid)
+	}
+}
+
+func (k *Kubelet) find(uid types.UID) *entry {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.pods[uid]
+}
+
+func (k *Kubelet) entryFor(uid types.UID) *entry {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := k.pods[uid]
+	if e == nil {
+		e = &entry{uid: uid}
+		k.pods[uid] = e
+	}
+	return e
+}
+
+// forget drops a pod of which nothing is left.
+func (k *Kubelet) forget(uid types.UID) {
+	k.mu.Lock()
+	delete(k.pods, uid)
+	k.mu.Unlock()
+	k.pool.Forget(uid)
+	k.images.Forget(uid)
+	k.probes.Forget(uid)
+}

@@ -1,0 +1,65 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	coordinationv1api "k8s.io/api/coordination/v1"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// leaseDuration in seconds: so long after the last renewal others take the kubelet for dead.
+const leaseDuration = 40
+
+// renew renews the lease, or makes it, and returns when to do so again.
+func (a *Agent) renew(ctx context.Context) time.Duration {
+	node := a.node.Load()
+	if node == nil {
+		return firstRetry // a lease belongs to its node
+	}
+	err := a.tryRenew(ctx, node)
+	if err != nil && ctx.Err() == nil {
+		a.lease = nil // another may have changed it: read it afresh
+		a.options.Logger.Error("renew the node's lease", "err", err)
+		return min(time.Second, a.options.LeaseInterval)
+	}
+	return a.options.LeaseInterval
+}
+
+func (a *Agent) tryRenew(ctx context.Context, node *v1.Node) error {
+	if a.lease == nil {
+		lease, err := a.options.Leases.Get(ctx, a.options.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			lease, err = a.options.Leases.Create(ctx, a.newLease(node), metav1.CreateOptions{})
+			if err == nil {
+				a.lease = lease
+			}
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		a.lease = lease
+	}
+	lease := a.lease.DeepCopy()
+	lease.ManagedFields = nil
+	lease.Spec = a.newLease(node).Spec
+	renewed, err := a.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
+	if err == nil {
+		a.lease = renewed
+	}
+	return err
+}
+
+func (a *Agent) newLease(node *v1.Node) *coordinationv1api.Lease {
+	now, duration := metav1.NewMicroTime(a.options.Clock.Now()), int32(leaseDuration)
+	return &coordinationv1api.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: a.options.Name, Namespace: v1.NamespaceNodeLease,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}},
+		},
+		Spec: coordinationv1api.LeaseSpec{HolderIdentity: &a.options.Name, LeaseDurationSeconds: &duration, RenewTime: &now},
+	}
+}

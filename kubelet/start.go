@@ -1,0 +1,203 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/kogge-dev/kogge/kubelet/image"
+	"github.com/kogge-dev/kogge/kubelet/plan"
+	"github.com/kogge-dev/kogge/kubelet/podspec"
+	"github.com/kogge-dev/kogge/kubelet/runtime"
+)
+
+// Reasons why a container could not be started, as they stand in its status.
+const (
+	reasonCrashLoop    = "CrashLoopBackOff"
+	reasonConfigError  = "CreateContainerConfigError"
+	reasonCreateError  = "CreateContainerError"
+	reasonRunError     = "RunContainerError"
+	reasonPostStart    = "PostStartHookError"
+	retryStart         = 10 * time.Second
+	tellBackOff        = 10 * time.Second
+	keptDeadContainers = 1
+)
+
+// outcome of an attempt to start a container.
+type outcome struct {
+	started bool
+	// waiting: its image is on the way; the pod is synced again when it is there.
+	waiting bool
+	// retry is when to try again after a failure.
+	retry time.Duration
+}
+
+// startContainers starts what the plan names, in its order, and returns when to try again what failed.
+func (k *Kubelet) startContainers(ctx context.Context, e *entry, pod *v1.Pod, observed *runtime.Pod, p plan.Plan) (time.Duration, error) {
+	sandbox, err := k.sandboxConfig(pod, p.Attempt)
+	if err != nil {
+		return 0, err
+	}
+	var retry time.Duration
+	again := false
+	for _, start := range p.Start {
+		container, kind := podspec.Container(pod, start.Name)
+		a := attempt{k: k, e: e, pod: pod, container: container, kind: kind, observed: observed, sandboxID: p.SandboxID, sandbox: sandbox}
+		result := a.start(ctx)
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+		again = again || result.started
+		if result.waiting {
+			break // the order of starting is the order of the specification
+		}
+		if result.retry > 0 && (retry == 0 || result.retry < retry) {
+			retry = result.retry
+		}
+		if !result.started && kind == podspec.Init && !podspec.IsSidecar(container) {
+			break
+		}
+	}
+	if again {
+		k.pool.Trigger(e.uid) // the status is to show it, whether or not the runtime sends an event
+	}
+	return retry, nil
+}
+
+// attempt is one try to start one container.
+type attempt struct {
+	k         *Kubelet
+	e         *entry
+	pod       *v1.Pod
+	container *v1.Container
+	kind      podspec.Kind
+	observed  *runtime.Pod
+	sandboxID string
+	sandbox   *runtimeapi.PodSandboxConfig
+}
+
+func (a attempt) start(ctx context.Context) outcome {
+	last := a.lastExited()
+	key := a.container.Name + " " + a.container.Image
+	if last != nil {
+		if wait := a.backOff(key, last.FinishedAt); wait > 0 {
+			return outcome{retry: wait}
+		}
+	}
+	result := a.k.images.Ensure(a.k.background, image.Request{
+		Pod: a.pod, Container: a.container, Secrets: a.k.pullSecrets(a.pod), Sandbox: a.sandbox,
+	})
+	switch {
+	case result.Pending:
+		return outcome{waiting: true}
+	case result.Failure != nil:
+		if result.Failure.Reason != image.ReasonBackOff {
+			a.tell(v1.EventTypeWarning, "Failed", "Error: "+result.Failure.Reason)
+		} else if a.e.reasons[a.container.Name].Reason != image.ReasonBackOff {
+			a.tell(v1.EventTypeWarning, "Failed", "Error: "+image.ReasonBackOff)
+		}
+		return a.failed(result.Failure.Reason, result.Failure.Message, result.Failure.Retry)
+	}
+	if last != nil {
+		if a.e.restarts == nil {
+			a.e.restarts = map[string]plan.Backoff{}
+		}
+		a.e.restarts[key] = a.e.restarts[key].Next(last.FinishedAt, a.k.clock.Now())
+	}
+	return a.run(ctx, result.Ref)
+}
+
+func (a attempt) lastExited() *runtime.Container {
+	if last := a.observed.Newest(a.container.Name); last != nil && last.State == runtime.StateExited {
+		return last
+	}
+	return nil
+}
+
+// backOff returns how long to wait before the container is started again, and says so.
+func (a attempt) backOff(key string, ended time.Time) time.Duration {
+	backoff, now := a.e.restarts[key], a.k.clock.Now()
+	wait := backoff.Until(ended).Sub(now)
+	if wait <= 0 {
+		return 0
+	}
+	if a.e.told == nil {
+		a.e.told = map[string]time.Time{}
+	}
+	if now.Sub(a.e.told[key]) >= tellBackOff {
+		a.e.told[key] = now
+		a.tell(v1.EventTypeWarning, "BackOff",
+			fmt.Sprintf("Back-off restarting failed container %s in pod %s", a.container.Name, podspec.Describe(a.pod)))
+	}
+	message := fmt.Sprintf("back-off %s restarting failed container=%s pod=%s", backoff.Delay(), a.container.Name, podspec.Describe(a.pod))
+	if a.e.reasons[a.container.Name].Message != message {
+		a.failed(reasonCrashLoop, message, wait)
+	}
+	return wait
+}
+
+// run creates the container, starts it, and runs its postStart hook.
+func (a attempt) run(ctx context.Context, imageRef string) outcome {
+	config, err := a.k.containerConfig(ctx, a, imageRef)
+	if err != nil {
+		return a.refuse(reasonConfigError, err)
+	}
+	id, err := a.k.runtime.CreateContainer(ctx, a.sandboxID, config, a.sandbox)
+	if err != nil {
+		return a.refuse(reasonCreateError, err)
+	}
+	a.tell(v1.EventTypeNormal, "Created", "Container created")
+	if err := a.k.runtime.StartContainer(ctx, id); err != nil {
+		return a.refuse(reasonRunError, err)
+	}
+	a.tell(v1.EventTypeNormal, "Started", "Container started")
+	delete(a.e.reasons, a.container.Name)
+	if err := a.prune(ctx); err != nil {
+		a.k.logger.Error("remove old containers", "pod", a.pod.Name, "err", err)
+	}
+	if a.container.Lifecycle != nil && a.container.Lifecycle.PostStart != nil {
+		return a.postStart(ctx, id)
+	}
+	return outcome{started: true}
+}
+
+// refuse notes why the runtime or the specification made the start impossible.
+func (a attempt) refuse(reason string, err error) outcome {
+	message := runtime.Message(err)
+	a.tell(v1.EventTypeWarning, "Failed", "Error: "+message)
+	return a.failed(reason, message, retryStart)
+}
+
+// failed notes a reason for the status; a status that is to show a new one is written by another sync.
+func (a attempt) failed(reason, message string, retry time.Duration) outcome {
+	old := a.e.reasons[a.container.Name]
+	a.e.setReason(a.container.Name, reason, message)
+	if old != a.e.reasons[a.container.Name] {
+		a.k.pool.TriggerAfter(a.e.uid, time.Millisecond)
+	}
+	return outcome{retry: retry}
+}
+
+func (a attempt) tell(eventType, reason, message string) {
+	a.k.recordContainer(a.pod, a.container.Name, a.kind, eventType, reason, message)
+}
+
+// prune removes the container's older attempts, but for the last one, whose log and exit are of interest.
+func (a attempt) prune(ctx context.Context) error {
+	var failures []error
+	seen := 0
+	for i := range a.observed.Containers {
+		c := &a.observed.Containers[i]
+		if c.Name != a.container.Name || c.State == runtime.StateRunning {
+			continue
+		}
+		if seen++; seen > keptDeadContainers {
+			failures = append(failures, a.k.runtime.RemoveContainer(ctx, c.ID))
+		}
+	}
+	return errors.Join(failures...)
+}
