@@ -120,7 +120,7 @@ func setAddresses(in Input, s *v1.PodStatus) {
 		for _, ip := range ips {
 			s.PodIPs = append(s.PodIPs, v1.PodIP{IP: ip})
 		}
-	case in.Terminal || IsTerminal(in.Old.Phase):
+	case in.Observed.ReadySandbox() == nil:
 		s.PodIPs = in.Old.PodIPs // what it was stays to be seen after the sandbox is gone
 	}
 	if len(s.HostIPs) > 0 {
