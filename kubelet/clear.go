@@ -11,7 +11,7 @@ import (
 )
 
 // clear takes back what the machine gave a pod that runs no more.
-func (k *Kubelet) clear(_ context.Context, _ *v1.Pod) error { return nil }
+func (k *Kubelet) clear(_ context.Context, pod *v1.Pod) error { return k.machine.clear(pod) }
 
 // removeFiles removes the pod's logs.
 func (k *Kubelet) removeFiles(namespace, name string, uid types.UID) error {

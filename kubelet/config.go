@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/kogge-dev/kogge/kubelet/downward"
@@ -24,7 +24,7 @@ func (k *Kubelet) sandboxConfig(pod *v1.Pod, attempt uint32) (*runtimeapi.PodSan
 	if err != nil {
 		return nil, err
 	}
-	config := runtime.SandboxConfig(pod, runtime.SandboxSettings{Attempt: attempt, Hostname: hostname, DNS: dns, LogRoot: k.options.LogRoot})
+	config := runtime.SandboxConfig(pod, runtime.SandboxSettings{Attempt: attempt, Hostname: hostname, DNS: dns, LogRoot: k.options.LogRoot, CgroupParent: k.cgroupParent(pod)})
 	if config.LogDirectory != "" {
 		if err := os.MkdirAll(config.LogDirectory, 0o755); err != nil {
 			return nil, err
@@ -35,7 +35,15 @@ func (k *Kubelet) sandboxConfig(pod *v1.Pod, attempt uint32) (*runtimeapi.PodSan
 
 // containerConfig gathers what the container needs. Its errors are about the specification.
 func (k *Kubelet) containerConfig(ctx context.Context, a attempt, imageRef string) (*runtimeapi.ContainerConfig, error) {
-	variables, err := environment.Build(ctx, a.pod, a.container, k.sources(a))
+	sources, err := k.sources(a)
+	if err != nil {
+		return nil, err
+	}
+	variables, err := environment.Build(ctx, a.pod, a.container, sources)
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := k.mounts(a, variables)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +62,7 @@ func (k *Kubelet) containerConfig(ctx context.Context, a attempt, imageRef strin
 	command, args := environment.Command(a.container, variables)
 	settings := runtime.ContainerSettings{
 		RestartCount: restarts, ImageRef: imageRef, ImageUser: user, Command: command, Args: args, TargetID: target,
-		MemoryCapacity: k.memoryCapacity(),
+		MemoryCapacity: k.memoryCapacity(), Mounts: mounts, SeccompRoot: filepath.Join(k.options.RootDir, "seccomp"),
 	}
 	for _, variable := range variables {
 		settings.Env = append(settings.Env, &runtimeapi.KeyValue{Key: variable.Name, Value: []byte(variable.Value)})
@@ -109,8 +117,22 @@ func (k *Kubelet) imageUser(ctx context.Context, ref string) (runtime.ImageUser,
 }
 
 // sources is where the container's variables come from.
-func (k *Kubelet) sources(a attempt) environment.Sources {
-	return environment.Sources{ConfigMap: k.configMap, Secret: k.secret, Facts: k.downward(a.pod, a.observed)}
+func (k *Kubelet) sources(a attempt) (environment.Sources, error) {
+	sources := environment.Sources{ConfigMap: k.configMap, Secret: k.secret, Facts: k.downward(a.pod, a.observed)}
+	if k.machine == nil {
+		return sources, nil
+	}
+	all, err := k.machine.services.all()
+	if err != nil {
+		return sources, err
+	}
+	links := a.pod.Spec.EnableServiceLinks == nil || *a.pod.Spec.EnableServiceLinks
+	sources.Services = environment.Services(all, a.pod.Namespace, links)
+	sources.VolumePath = func(name string) (string, bool) {
+		volume, found := a.mounted[name]
+		return volume.Path, found && volume.Path != ""
+	}
+	return sources, nil
 }
 
 // downward is what the pod may ask about itself.
@@ -126,11 +148,18 @@ func (k *Kubelet) downward(pod *v1.Pod, observed *runtime.Pod) downward.Facts {
 }
 
 func (k *Kubelet) configMap(ctx context.Context, namespace, name string) (*v1.ConfigMap, error) {
-	return k.core.ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+	return k.objects.ConfigMap(ctx, namespace, name)
 }
 
 func (k *Kubelet) secret(ctx context.Context, namespace, name string) (*v1.Secret, error) {
-	return k.core.Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+	return k.objects.Secret(ctx, namespace, name)
+}
+
+func (k *Kubelet) cgroupParent(pod *v1.Pod) string {
+	if k.machine == nil || k.machine.groups == nil {
+		return ""
+	}
+	return k.machine.groups.Parent(pod)
 }
 
 // pullSecrets returns a function that fetches the pod's pull secrets. One that is missing is told, and left out: the

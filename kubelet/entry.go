@@ -43,6 +43,8 @@ type entry struct {
 	kill *stopping
 	// failures counts syncs that failed in a row.
 	failures int
+	// mountFailures counts attempts in a row at volumes that can't be had.
+	mountFailures int
 	// finished: volumes and cgroups of a pod that ended have been cleared away.
 	finished bool
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kogge-dev/kogge/kubelet/image"
 	"github.com/kogge-dev/kogge/kubelet/node"
+	"github.com/kogge-dev/kogge/kubelet/object"
 	"github.com/kogge-dev/kogge/kubelet/podworker"
 	"github.com/kogge-dev/kogge/kubelet/probe"
 	"github.com/kogge-dev/kogge/kubelet/runtime"
@@ -40,6 +41,8 @@ type Kubelet struct {
 	probes   *probe.Prober
 	node     *node.Agent
 	away     *availability
+	objects  *object.Store
+	machine  *machine // nil for a kubelet that touches no file
 
 	// background is the context of what outlives a sync: pulls, stops, probes.
 	background context.Context
@@ -94,6 +97,10 @@ func New(options Options) (*Kubelet, error) {
 	k.pool = podworker.New(podworker.Options{Clock: k.clock, Sync: k.sync})
 	k.images = image.New(image.Options{Images: options.Images, Clock: k.clock, Record: k.recordNamed, Finished: k.pool.Trigger})
 	k.away = &availability{logger: k.logger}
+	k.objects = object.New(object.Options{Client: k.core, Changed: k.pool.Trigger})
+	if k.machine, err = k.newMachine(); err != nil {
+		return nil, err
+	}
 	k.probes = k.newProber()
 	if k.node, err = k.newNode(leases); err != nil {
 		return nil, err
@@ -115,6 +122,9 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	if k.informer != nil {
 		group.Go(func() error { return k.informer.Run(ctx) })
 	}
+	if k.machine != nil {
+		group.Go(func() error { return k.machine.services.run(ctx) })
+	}
 	group.Go(func() error { return k.pool.Run(ctx) })
 	group.Go(func() error { return k.watcher().Run(ctx) })
 	group.Go(func() error { return k.node.Run(ctx) })
@@ -122,6 +132,7 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	k.stopping.Wait()
 	k.images.Wait()
 	k.probes.Wait()
+	k.objects.Wait()
 	return err
 }
 
@@ -165,6 +176,11 @@ func (k *Kubelet) podsSynced() {
 		if err != nil {
 			return // the watcher lists them again once the runtime is back
 		}
+		left, err := k.machine.leftovers(k.options.RootDir)
+		if err != nil {
+			k.logger.Error("look for what earlier pods left", "err", err)
+		}
+		uids = append(uids, left...)
 		for _, uid := range uids {
 			k.runtimeChanged(uid)
 		}

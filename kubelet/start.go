@@ -13,6 +13,7 @@ import (
 	"github.com/kogge-dev/kogge/kubelet/plan"
 	"github.com/kogge-dev/kogge/kubelet/podspec"
 	"github.com/kogge-dev/kogge/kubelet/runtime"
+	"github.com/kogge-dev/kogge/kubelet/volume"
 )
 
 // Reasons why a container could not be started, as they stand in its status.
@@ -37,7 +38,7 @@ type outcome struct {
 }
 
 // startContainers starts what the plan names, in its order, and returns when to try again what failed.
-func (k *Kubelet) startContainers(ctx context.Context, e *entry, pod *v1.Pod, observed *runtime.Pod, p plan.Plan) (time.Duration, error) {
+func (k *Kubelet) startContainers(ctx context.Context, e *entry, pod *v1.Pod, observed *runtime.Pod, p plan.Plan, mounted map[string]volume.Volume) (time.Duration, error) {
 	sandbox, err := k.sandboxConfig(pod, p.Attempt)
 	if err != nil {
 		return 0, err
@@ -46,7 +47,7 @@ func (k *Kubelet) startContainers(ctx context.Context, e *entry, pod *v1.Pod, ob
 	again := false
 	for _, start := range p.Start {
 		container, kind := podspec.Container(pod, start.Name)
-		a := attempt{k: k, e: e, pod: pod, container: container, kind: kind, observed: observed, sandboxID: p.SandboxID, sandbox: sandbox}
+		a := attempt{k: k, e: e, pod: pod, container: container, kind: kind, observed: observed, sandboxID: p.SandboxID, sandbox: sandbox, mounted: mounted}
 		result := a.start(ctx)
 		if ctx.Err() != nil {
 			return 0, nil
@@ -78,6 +79,7 @@ type attempt struct {
 	observed  *runtime.Pod
 	sandboxID string
 	sandbox   *runtimeapi.PodSandboxConfig
+	mounted   map[string]volume.Volume
 }
 
 func (a attempt) start(ctx context.Context) outcome {

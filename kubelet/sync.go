@@ -175,6 +175,17 @@ func (k *Kubelet) advance(ctx context.Context, e *entry, pod *v1.Pod, observed *
 	for _, stop := range p.Stop {
 		k.stopContainer(e, pod, stop)
 	}
+	mounted, err := k.machine.prepare(ctx, k.background, pod, k.downward(pod, observed))
+	if ctx.Err() != nil {
+		return 0, nil
+	}
+	if failures := failuresIn(err); err != nil && len(failures) == 0 {
+		return 0, err
+	}
+	if err != nil {
+		return k.mountFailed(e, pod, err), nil
+	}
+	e.mountFailures = 0
 	next := k.nextLook(pod, e)
 	if !p.CreateSandbox && len(p.Start) == 0 {
 		return next, nil
@@ -186,7 +197,7 @@ func (k *Kubelet) advance(ctx context.Context, e *entry, pod *v1.Pod, observed *
 		k.pool.Trigger(e.uid)
 		return 0, nil
 	}
-	retry, err := k.startContainers(ctx, e, pod, observed, p)
+	retry, err := k.startContainers(ctx, e, pod, observed, p, mounted)
 	if retry > 0 && (next == 0 || retry < next) {
 		next = retry
 	}
@@ -198,6 +209,11 @@ func (k *Kubelet) nextLook(pod *v1.Pod, e *entry) time.Duration {
 	var next time.Duration
 	if k.options.RootDir != "" {
 		next = resyncInterval
+	}
+	if k.machine != nil {
+		if renewal := k.machine.tokens.Renewal(e.uid); !renewal.IsZero() {
+			next = min(next, max(renewal.Sub(k.clock.Now()), time.Second))
+		}
 	}
 	_, current, _ := e.view()
 	if deadline, set := deadlineOf(pod, current); set {

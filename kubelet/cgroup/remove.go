@@ -1,0 +1,114 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Remove kills whatever is left in the pod's group and removes it with everything below, in whichever class it is:
+// of a pod that only the runtime remembers, the class is not known.
+func (g *Groups) Remove(pod *v1.Pod) error {
+	g.burstableShares(pod.UID, 0)
+	var failures []error
+	for _, class := range []string{"", "burstable", "besteffort"} {
+		for _, hierarchy := range g.hierarchies {
+			folder := filepath.Join(hierarchy, g.root, class, "pod"+string(pod.UID))
+			if err := removeTree(folder); err != nil {
+				failures = append(failures, err)
+			}
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// Pods lists the pods that have a group.
+func (g *Groups) Pods() ([]types.UID, error) {
+	seen := map[types.UID]bool{}
+	for _, class := range []string{"", "burstable", "besteffort"} {
+		for _, hierarchy := range g.hierarchies {
+			entries, err := os.ReadDir(filepath.Join(hierarchy, g.root, class))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("list control groups: %w", err)
+			}
+			for _, entry := range entries {
+				if uid, found := strings.CutPrefix(entry.Name(), "pod"); found && entry.IsDir() {
+					seen[types.UID(uid)] = true
+				}
+			}
+		}
+	}
+	var uids []types.UID
+	for uid := range seen {
+		uids = append(uids, uid)
+	}
+	slices.Sort(uids)
+	return uids, nil
+}
+
+// RemoveAll removes the groups of all pods and those above them up to the root. Nothing may run in them.
+func (g *Groups) RemoveAll() error {
+	var failures []error
+	for _, hierarchy := range g.hierarchies {
+		failures = append(failures, removeTree(path.Join(hierarchy, g.root)))
+	}
+	return errors.Join(failures...)
+}
+
+func removeTree(root string) error {
+	var folders []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && entry.IsDir() {
+			folders = append(folders, path)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("remove control group: %w", err)
+	}
+	slices.Reverse(folders) // the innermost first
+	for _, folder := range folders {
+		if err := killAll(folder); err != nil {
+			return err
+		}
+		if err := unix.Rmdir(folder); err != nil && !errors.Is(err, unix.ENOENT) {
+			return fmt.Errorf("remove control group %s: %w", folder, err)
+		}
+	}
+	return nil
+}
+
+// killAll kills the processes of a group. They are gone only some time later: removing the group fails until then,
+// and is tried again.
+func killAll(folder string) error {
+	data, err := os.ReadFile(filepath.Join(folder, "cgroup.procs"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("processes of control group: %w", err)
+	}
+	for _, field := range strings.Fields(string(data)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil || pid <= 1 {
+			continue // 0 is a process of another pid namespace, 1 is this one's own init
+		}
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("kill process %d: %w", pid, err)
+		}
+	}
+	return nil
+}
