@@ -48,7 +48,7 @@ func newRoot() *cobra.Command {
 		command.GroupID = "clusters"
 		root.AddCommand(command)
 	}
-	for _, command := range []*cobra.Command{newProxy()} {
+	for _, command := range []*cobra.Command{newControllers(), newKubelet(), newProxy()} {
 		command.GroupID = "components"
 		root.AddCommand(command)
 	}
