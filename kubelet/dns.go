@@ -10,6 +10,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/kogge-dev/kogge/kubelet/podspec"
 )
 
 // What a resolver accepts.
@@ -37,15 +39,21 @@ func (k *Kubelet) podDNS(pod *v1.Pod) (*runtimeapi.DNSConfig, error) {
 	case v1.DNSNone:
 		config = &runtimeapi.DNSConfig{}
 	case v1.DNSClusterFirst, v1.DNSClusterFirstWithHostNet:
-		if len(k.options.ClusterDNS) == 0 {
-			k.recordPod(pod, v1.EventTypeWarning, "MissingClusterDNS", fmt.Sprintf(
-				"pod: %q. kubelet does not have ClusterDNS IP configured and cannot create Pod using %q policy. Falling back to %q policy.",
-				pod.Name+"_"+pod.Namespace+"("+string(pod.UID)+")", v1.DNSClusterFirst, v1.DNSDefault))
-			break
+		if len(k.options.ClusterDNS) > 0 {
+			config = k.clusterDNS(pod, host)
 		}
-		config = k.clusterDNS(pod, host)
 	}
 	return fitLimits(withOwn(config, pod.Spec.DNSConfig)), nil
+}
+
+// tellMissingDNS says that a pod which wants the cluster's resolver gets the node's.
+func (k *Kubelet) tellMissingDNS(pod *v1.Pod) {
+	wants := pod.Spec.DNSPolicy == v1.DNSClusterFirstWithHostNet || pod.Spec.DNSPolicy == v1.DNSClusterFirst && !pod.Spec.HostNetwork
+	if wants && len(k.options.ClusterDNS) == 0 && k.options.RootDir != "" {
+		k.recordPod(pod, v1.EventTypeWarning, "MissingClusterDNS", fmt.Sprintf(
+			"pod: %q. kubelet does not have ClusterDNS IP configured and cannot create Pod using %q policy. Falling back to %q policy.",
+			podspec.Describe(pod), v1.DNSClusterFirst, v1.DNSDefault))
+	}
 }
 
 func (k *Kubelet) clusterDNS(pod *v1.Pod, host *runtimeapi.DNSConfig) *runtimeapi.DNSConfig {

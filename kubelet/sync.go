@@ -229,6 +229,7 @@ func (k *Kubelet) createSandbox(ctx context.Context, pod *v1.Pod, attempt uint32
 	if err != nil {
 		return err
 	}
+	k.tellMissingDNS(pod)
 	if _, err := k.runtime.RunSandbox(ctx, config, ""); err != nil {
 		if ctx.Err() == nil {
 			k.recordPod(pod, v1.EventTypeWarning, "FailedCreatePodSandBox", fmt.Sprintf("Failed to create pod sandbox: %v", err))

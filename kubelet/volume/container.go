@@ -3,9 +3,11 @@ package volume
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
@@ -111,7 +113,7 @@ func (v *Volumes) subPath(uid types.UID, volumeName, container string, index int
 	return target, nil
 }
 
-// makeSubPath makes the folder if nothing is there, like the volume's own folder in mode.
+// makeSubPath makes the folder, and those on the way, if nothing is there; in mode like the volume's own folder.
 func makeSubPath(volume, subPath string) (err error) {
 	root, err := os.OpenRoot(volume)
 	if err != nil {
@@ -125,10 +127,21 @@ func makeSubPath(volume, subPath string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := root.MkdirAll(subPath, 0o750); err != nil {
-		return err
+	part := ""
+	for _, name := range strings.Split(filepath.ToSlash(filepath.Clean(subPath)), "/") {
+		part = filepath.Join(part, name)
+		err := root.Mkdir(part, 0o750)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := root.Chmod(part, info.Mode().Perm()); err != nil {
+			return err
+		}
 	}
-	return root.Chmod(subPath, info.Mode().Perm())
+	return nil
 }
 
 // makeTarget makes an empty folder or file to mount on, after taking away what an earlier container had there.
