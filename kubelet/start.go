@@ -113,9 +113,14 @@ func (a attempt) start(ctx context.Context) outcome {
 	return a.run(ctx, result.Ref)
 }
 
+// lastExited is the last attempt that ended by itself. One that the kubelet stopped in order to replace it doesn't
+// count: its successor is wanted at once.
 func (a attempt) lastExited() *runtime.Container {
-	if last := a.observed.Newest(a.container.Name); last != nil && last.State == runtime.StateExited {
-		return last
+	for i := range a.observed.Containers {
+		c := &a.observed.Containers[i]
+		if c.Name == a.container.Name && c.State == runtime.StateExited && !a.e.replacing[c.ID] {
+			return c
+		}
 	}
 	return nil
 }
