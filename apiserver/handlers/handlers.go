@@ -6,10 +6,12 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kogge-dev/kogge/apiserver/authn"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -27,24 +29,38 @@ type Options struct {
 	Logger *slog.Logger
 	// Done ends open watches.
 	Done <-chan struct{}
-	// Specials by "resource/subresource" of the core group, or "resource.group/subresource".
-	Specials map[string]Special
+	// Tokens signs ServiceAccounts' tokens.
+	Tokens *authn.ServiceAccounts
+	// Kubelets is how logs and streams of pods are reached.
+	Kubelets Kubelets
 }
 
 // Handlers serves all resources. Resources may be added while it serves.
 type Handlers struct {
 	Options
 	decoders decoders
+	kubelets *kubelets
+	// specials by "resource/subresource" of the core group, or "resource.group/subresource".
+	specials map[string]Special
 
 	mu     sync.RWMutex
 	scopes map[schema.GroupVersionResource]*Scope
-	groups map[schema.GroupVersion]bool
 }
 
 // New makes handlers without any resource.
 func New(o Options) *Handlers {
-	return &Handlers{Options: o, decoders: newDecoders(o.Scheme),
-		scopes: map[schema.GroupVersionResource]*Scope{}, groups: map[schema.GroupVersion]bool{}}
+	h := &Handlers{Options: o, decoders: newDecoders(o.Scheme), kubelets: newKubelets(o.Kubelets),
+		scopes: map[schema.GroupVersionResource]*Scope{}}
+	h.specials = map[string]Special{
+		"pods/binding":          bind,
+		"pods/log":              h.log,
+		"pods/exec":             h.stream("exec", func() runtime.Object { return &corev1.PodExecOptions{} }),
+		"pods/attach":           h.stream("attach", func() runtime.Object { return &corev1.PodAttachOptions{} }),
+		"pods/portforward":      h.stream("portForward", func() runtime.Object { return &corev1.PodPortForwardOptions{} }),
+		"namespaces/finalize":   finalize,
+		"serviceaccounts/token": h.token,
+	}
+	return h
 }
 
 // Add serves a resource through its registry.
@@ -52,7 +68,6 @@ func (h *Handlers) Add(r *registry.Registry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scopes[r.Resource.GVR()] = &Scope{Registry: r, Resource: r.Resource, handlers: h}
-	h.groups[r.Resource.GVK().GroupVersion()] = true
 }
 
 // Registry gives the registry of a resource, or nil.
@@ -118,7 +133,7 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.Sub != nil {
-		if special := h.Specials[specialKey(s)]; special != nil {
+		if special := h.specials[specialKey(s)]; special != nil {
 			special(w, r, s)
 			return
 		}

@@ -193,3 +193,13 @@ func (s *Scope) encodeObject(m negotiation.Media, res *registry.Result) ([]byte,
 func (s *Scope) output(r *http.Request) (negotiation.Output, error) {
 	return negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true})
 }
+
+// Document answers with a discovery document.
+func Document(w http.ResponseWriter, r *http.Request, kind string, doc any) {
+	out, err := negotiation.Negotiate(r, negotiation.Endpoint{})
+	if err != nil {
+		Error(w, r, err)
+		return
+	}
+	writeMeta(w, r, http.StatusOK, out, schema.GroupVersionKind{Version: "v1", Kind: kind}, doc)
+}

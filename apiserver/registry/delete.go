@@ -154,7 +154,7 @@ func (r *Registry) markDeleted(obj resource.Object, options *metav1.DeleteOption
 		return alreadyDeleting
 	}
 	obj.SetFinalizers(deletionFinalizers(r.Resource, obj, options))
-	held := len(obj.GetFinalizers()) > 0
+	held := r.held(obj)
 	if !graceful {
 		if !held {
 			return deleteNow
@@ -216,6 +216,9 @@ func (r *Registry) markDeleting(obj resource.Object) {
 		obj.SetDeletionTimestamp(&now)
 	}
 	obj.SetDeletionGracePeriodSeconds(ptr.To[int64](0))
+	if r.Resource.OnDelete != nil {
+		r.Resource.OnDelete(obj)
+	}
 }
 
 // deletionFinalizers gives the finalizers with those of the garbage collector as the policy wants them.

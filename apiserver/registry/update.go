@@ -171,7 +171,7 @@ func keepSystemFields(obj, old resource.Object) {
 
 // replace writes the object over the entry; it deletes it when its last finalizer goes, and writes nothing when nothing changed.
 func (r *Registry) replace(ctx context.Context, key string, e *cache.Entry, obj, old resource.Object, o UpdateOptions) (*Result, error) {
-	if lastFinalizerGoes(obj, old) {
+	if r.lastFinalizerGoes(obj, old) {
 		if o.DryRun {
 			return &Result{Object: obj}, nil
 		}
@@ -199,10 +199,14 @@ func (r *Registry) replace(ctx context.Context, key string, e *cache.Entry, obj,
 }
 
 // lastFinalizerGoes says whether the update ends a deletion that only finalizers held up.
-func lastFinalizerGoes(obj, old resource.Object) bool {
+func (r *Registry) lastFinalizerGoes(obj, old resource.Object) bool {
 	grace := obj.GetDeletionGracePeriodSeconds()
-	return len(obj.GetFinalizers()) == 0 && len(old.GetFinalizers()) > 0 &&
-		obj.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
+	return !r.held(obj) && r.held(old) && obj.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
+}
+
+// held says whether finalizers of any sort keep an object.
+func (r *Registry) held(obj resource.Object) bool {
+	return len(obj.GetFinalizers()) > 0 || (r.Resource.Held != nil && r.Resource.Held(obj))
 }
 
 // createByUpdate creates the object that the update found missing, where that is allowed.

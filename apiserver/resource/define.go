@@ -56,6 +56,8 @@ type Kind[T Object] struct {
 	ReturnDeleted  bool
 	Propagation    Propagation
 	Grace          func(obj T, options *metav1.DeleteOptions) bool
+	Held           func(obj T) bool
+	OnDelete       func(obj T)
 	TTL            func(obj T) int64
 
 	// StoredAs, ToStorage and FromStorage are given when another version is stored.
@@ -102,6 +104,12 @@ func Define[T Object](k Kind[T]) *Resource {
 	}
 	if k.Grace != nil {
 		r.Grace = func(o Object, d *metav1.DeleteOptions) bool { return k.Grace(o.(T), d) }
+	}
+	if k.Held != nil {
+		r.Held = func(o Object) bool { return k.Held(o.(T)) }
+	}
+	if k.OnDelete != nil {
+		r.OnDelete = func(o Object) { k.OnDelete(o.(T)) }
 	}
 	if k.TTL != nil {
 		r.TTL = func(o Object) int64 { return k.TTL(o.(T)) }

@@ -137,6 +137,10 @@ type Resource struct {
 	Propagation Propagation
 	// Grace tells the grace period in seconds of a deletion with the options; nil or false: none.
 	Grace func(obj Object, options *metav1.DeleteOptions) bool
+	// Held says that something besides metadata.finalizers keeps a deleted object, such as a Namespace's spec.finalizers; nil: nothing does.
+	Held func(obj Object) bool
+	// OnDelete marks an object whose deletion began and is not over; nil: nothing more.
+	OnDelete func(obj Object)
 	// TTL in seconds after which the object goes by itself; nil: never.
 	TTL func(obj Object) int64
 }

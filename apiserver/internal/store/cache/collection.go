@@ -35,6 +35,9 @@ func newCollection(c *Cache, prefix string, codec Codec) *Collection {
 // Prefix is the key prefix, with a slash at its end.
 func (c *Collection) Prefix() string { return c.prefix }
 
+// Codec reads the collection's values.
+func (c *Collection) Codec() Codec { return c.codec }
+
 // Get returns the entry of a key, or nil.
 func (c *Collection) Get(key string) *Entry {
 	c.mu.Lock()

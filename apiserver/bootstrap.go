@@ -1,0 +1,106 @@
+package apiserver
+
+import (
+	"context"
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+)
+
+// systemNamespaces are there from the beginning.
+var systemNamespaces = []string{metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease, metav1.NamespaceDefault}
+
+// loopback is who the server is to itself.
+var loopback = Identity{Name: "system:apiserver", Groups: []string{"system:masters"}}
+
+// bootstrap makes the first objects, through the same door as everyone: the namespaces, and the Service by which pods find this server.
+func (s *Server) bootstrap(ctx context.Context) error {
+	c, err := kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, UserAgent: "kube-apiserver"})
+	if err != nil {
+		return err
+	}
+	for _, name := range systemNamespaces {
+		if _, err := c.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); err == nil {
+			continue
+		}
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := c.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return s.publish(ctx, c)
+}
+
+// publish keeps the Service "kubernetes", and its endpoints when the server has an address that pods reach.
+func (s *Server) publish(ctx context.Context, c kubernetes.Interface) error {
+	svc := kubernetesService(s.options.ServiceClusterIPRange)
+	if _, err := c.CoreV1().Services(svc.Namespace).Get(ctx, svc.Name, metav1.GetOptions{ResourceVersion: "0"}); apierrors.IsNotFound(err) {
+		if _, err := c.CoreV1().Services(svc.Namespace).Create(ctx, svc, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	if !s.options.AdvertiseAddress.IsValid() {
+		return nil
+	}
+	if err := publishEndpoints(ctx, c, s.options.AdvertiseAddress, int32(s.options.AdvertisePort)); err != nil {
+		return err
+	}
+	return publishSlice(ctx, c, s.options.AdvertiseAddress, int32(s.options.AdvertisePort))
+}
+
+// kubernetesService has the first address of the range.
+func kubernetesService(services netip.Prefix) *corev1.Service {
+	ip := services.Masked().Addr().Next().String()
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "kubernetes", Namespace: metav1.NamespaceDefault,
+			Labels: map[string]string{"component": "apiserver", "provider": "kubernetes"}},
+		Spec: corev1.ServiceSpec{
+			ClusterIP: ip, ClusterIPs: []string{ip}, Type: corev1.ServiceTypeClusterIP, SessionAffinity: corev1.ServiceAffinityNone,
+			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}, IPFamilyPolicy: ptr.To(corev1.IPFamilyPolicySingleStack),
+			Ports: []corev1.ServicePort{{Name: "https", Port: 443, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(6443)}},
+		},
+	}
+}
+
+func publishEndpoints(ctx context.Context, c kubernetes.Interface, ip netip.Addr, port int32) error {
+	want := []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: ip.String()}}, Ports: []corev1.EndpointPort{{Name: "https", Port: port, Protocol: corev1.ProtocolTCP}}}}
+	client := c.CoreV1().Endpoints(metav1.NamespaceDefault)
+	have, err := client.Get(ctx, "kubernetes", metav1.GetOptions{ResourceVersion: "0"})
+	if apierrors.IsNotFound(err) {
+		_, err = client.Create(ctx, &corev1.Endpoints{Subsets: want,
+			ObjectMeta: metav1.ObjectMeta{Name: "kubernetes", Labels: map[string]string{discoveryv1.LabelSkipMirror: "true"}}}, metav1.CreateOptions{})
+		return err
+	}
+	if err != nil || equality.Semantic.DeepEqual(have.Subsets, want) {
+		return err
+	}
+	have.Subsets = want
+	_, err = client.Update(ctx, have, metav1.UpdateOptions{})
+	return err
+}
+
+func publishSlice(ctx context.Context, c kubernetes.Interface, ip netip.Addr, port int32) error {
+	endpoints := []discoveryv1.Endpoint{{Addresses: []string{ip.String()}, Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)}}}
+	ports := []discoveryv1.EndpointPort{{Name: ptr.To("https"), Port: ptr.To(port), Protocol: ptr.To(corev1.ProtocolTCP)}}
+	client := c.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault)
+	have, err := client.Get(ctx, "kubernetes", metav1.GetOptions{ResourceVersion: "0"})
+	if apierrors.IsNotFound(err) {
+		_, err = client.Create(ctx, &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4, Endpoints: endpoints, Ports: ports,
+			ObjectMeta: metav1.ObjectMeta{Name: "kubernetes", Labels: map[string]string{discoveryv1.LabelServiceName: "kubernetes"}}}, metav1.CreateOptions{})
+		return err
+	}
+	if err != nil || (equality.Semantic.DeepEqual(have.Endpoints, endpoints) && equality.Semantic.DeepEqual(have.Ports, ports)) {
+		return err
+	}
+	have.Endpoints, have.Ports = endpoints, ports
+	_, err = client.Update(ctx, have, metav1.UpdateOptions{})
+	return err
+}

@@ -1,0 +1,47 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/resource"
+)
+
+// finalize replaces a Namespace's spec.finalizers; with the last of them a deleted Namespace goes.
+func finalize(w http.ResponseWriter, r *http.Request, s *Scope) {
+	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
+	defer cancel()
+	if r.Method != http.MethodPut {
+		s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), s.Info.Verb))
+		return
+	}
+	out, err := s.output(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	obj, o, err := s.updateInput(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	wanted := obj.(*corev1.Namespace)
+	update := registry.UpdateOptions{WriteOptions: registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r)}, Hooks: &resource.Hooks{}, UID: wanted.UID}
+	res, err := s.Registry.Update(ctx, "", s.Info.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
+		ns := current.(*corev1.Namespace)
+		ns.Spec.Finalizers = wanted.Spec.Finalizers
+		if wanted.ResourceVersion != "" {
+			ns.ResourceVersion = wanted.ResourceVersion
+		}
+		return ns, nil
+	}, update)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.object(w, r, http.StatusOK, out, res)
+}

@@ -1,0 +1,145 @@
+package openapi
+
+import (
+	"bytes"
+	"crypto/sha512"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/proto"
+
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
+)
+
+// packed is a zstd-compressed JSON object: group-version path ("api/v1", "apis/apps/v1") to document.
+//
+//go:embed openapi.json.zst
+var packed []byte
+
+// mimeProto is the protobuf form of a document.
+const mimeProto = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
+
+// Documents holds all documents. Safe for concurrent use.
+type Documents struct {
+	load func() map[string]*document
+}
+
+type document struct {
+	json []byte
+	hash string
+	gzip func() []byte
+	pb   func() ([]byte, error)
+}
+
+// New makes documents that are unpacked at the first request.
+func New() *Documents { return &Documents{load: sync.OnceValue(unpack)} }
+
+func unpack() map[string]*document {
+	z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		panic(err) // the options are valid
+	}
+	defer z.Close()
+	raw, err := io.ReadAll(z)
+	if err != nil {
+		panic(fmt.Sprintf("embedded OpenAPI documents: %v", err))
+	}
+	var docs map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &docs); err != nil {
+		panic(fmt.Sprintf("embedded OpenAPI documents: %v", err))
+	}
+	out := make(map[string]*document, len(docs))
+	for path, body := range docs {
+		d := &document{json: body, hash: fmt.Sprintf("%X", sha512.Sum512(body))}
+		d.gzip = sync.OnceValue(func() []byte { return compress(body) })
+		d.pb = sync.OnceValues(func() ([]byte, error) {
+			doc, err := openapi_v3.ParseDocument(body)
+			if err != nil {
+				return nil, err
+			}
+			return proto.Marshal(doc)
+		})
+		out[path] = d
+	}
+	return out
+}
+
+func compress(b []byte) []byte {
+	var buf bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // the level is valid
+	_, _ = z.Write(b)                                 // a buffer takes everything
+	_ = z.Close()
+	return buf.Bytes()
+}
+
+// Index lists the documents with their hashes.
+func (d *Documents) Index(w http.ResponseWriter, _ *http.Request) {
+	type entry struct {
+		URL string `json:"serverRelativeURL"`
+	}
+	paths := map[string]entry{}
+	for path, doc := range d.load() {
+		paths[path] = entry{"/openapi/v3/" + path + "?hash=" + doc.hash}
+	}
+	b, err := json.Marshal(map[string]any{"paths": paths})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b) // the client has gone
+}
+
+// Document serves one document. With the right hash in its query it may be kept for long; with a wrong one the client is sent to the right one.
+func (d *Documents) Document(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.Path, "/openapi/v3/")
+	doc := d.load()[path]
+	if doc == nil {
+		http.NotFound(w, r)
+		return
+	}
+	if hash := r.URL.Query().Get("hash"); hash != "" {
+		if hash != doc.hash {
+			w.Header().Set("Location", "/openapi/v3/"+path+"?hash="+doc.hash)
+			w.WriteHeader(http.StatusMovedPermanently)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, immutable")
+		w.Header().Set("Expires", "Thu, 31 Dec 2099 23:59:59 GMT")
+	}
+	w.Header().Set("Vary", "Accept")
+	w.Header().Set("ETag", `"`+doc.hash+`"`)
+	if slices.Contains(r.Header["If-None-Match"], `"`+doc.hash+`"`) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	doc.write(w, r)
+}
+
+func (doc *document) write(w http.ResponseWriter, r *http.Request) {
+	body := doc.json
+	if strings.Contains(r.Header.Get("Accept"), "proto-openapi") {
+		b, err := doc.pb()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", mimeProto)
+		_, _ = w.Write(b) // the client has gone
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = doc.gzip()
+	}
+	_, _ = w.Write(body) // the client has gone
+}

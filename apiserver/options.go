@@ -1,0 +1,68 @@
+package apiserver
+
+import (
+	"crypto/ecdsa"
+	"crypto/tls"
+	"crypto/x509"
+	"log/slog"
+	"net"
+	"net/netip"
+
+	"github.com/kogge-dev/kogge/apiserver/handlers"
+)
+
+// KubeletClient is how the server reaches kubelets, for logs and streams.
+type KubeletClient = handlers.Kubelets
+
+// Identity is who a component of this process is.
+type Identity struct {
+	Name   string
+	Groups []string
+}
+
+// Options of a server.
+type Options struct {
+	// DataDir is the embedded etcd's folder. Ignored with EtcdServers.
+	DataDir string
+	// UnsafeNoFsync makes the embedded etcd faster and lets a crash of the machine lose data.
+	UnsafeNoFsync bool
+	// EtcdServers are the endpoints of an external etcd, with EtcdTLS if it wants it.
+	EtcdServers []string
+	EtcdTLS     *tls.Config
+
+	// Listeners are plain; the server puts TLS on top. None: the server is reached in process only.
+	Listeners          []net.Listener
+	ServingCertificate tls.Certificate
+	// ClientCAs sign client certificates.
+	ClientCAs *x509.CertPool
+	// TokenAuthFile is a CSV file of static bearer tokens; empty: none.
+	TokenAuthFile string
+
+	// AdvertiseAddress and AdvertisePort are where pods reach the server: the endpoint of the Service "kubernetes". Unset: none is published.
+	AdvertiseAddress netip.Addr
+	AdvertisePort    int
+
+	ServiceAccountIssuer  string
+	ServiceAccountKey     *ecdsa.PrivateKey
+	ServiceClusterIPRange netip.Prefix
+	// ServiceNodePorts is the range of node ports, both ends included; zero: 30000-32767.
+	ServiceNodePorts [2]int
+
+	Kubelet KubeletClient
+	Logger  *slog.Logger
+}
+
+func (o *Options) setDefaults() {
+	if o.ServiceAccountIssuer == "" {
+		o.ServiceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
+	}
+	if !o.ServiceClusterIPRange.IsValid() {
+		o.ServiceClusterIPRange = netip.MustParsePrefix("10.96.0.0/16")
+	}
+	if o.ServiceNodePorts == [2]int{} {
+		o.ServiceNodePorts = [2]int{30000, 32767}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}

@@ -1,0 +1,4 @@
+// Package apps holds the kinds of the group apps.
+//
+// Next: apiserver/resources/discovery
+package apps

@@ -1,0 +1,21 @@
+package resources
+
+import (
+	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/apiserver/resources/apps"
+	"github.com/kogge-dev/kogge/apiserver/resources/coordination"
+	"github.com/kogge-dev/kogge/apiserver/resources/core"
+	"github.com/kogge-dev/kogge/apiserver/resources/discovery"
+	"github.com/kogge-dev/kogge/apiserver/resources/events"
+)
+
+// All lists the catalogue, group by group.
+func All() []*resource.Resource {
+	return []*resource.Resource{
+		core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.Pod, core.PodTemplate, core.Secret, core.Service, core.ServiceAccount,
+		apps.ControllerRevision, apps.Deployment, apps.ReplicaSet,
+		coordination.Lease,
+		discovery.EndpointSlice,
+		events.Event,
+	}
+}
