@@ -23,6 +23,7 @@ import (
 	"github.com/kogge-dev/kogge/kubelet/podworker"
 	"github.com/kogge-dev/kogge/kubelet/probe"
 	"github.com/kogge-dev/kogge/kubelet/runtime"
+	"github.com/kogge-dev/kogge/kubelet/server"
 )
 
 // Kubelet runs the pods of one node.
@@ -40,6 +41,7 @@ type Kubelet struct {
 	images   *image.Puller
 	probes   *probe.Prober
 	node     *node.Agent
+	server   *server.Server
 	away     *availability
 	objects  *object.Store
 	machine  *machine // nil for a kubelet that touches no file
@@ -105,6 +107,7 @@ func New(options Options) (*Kubelet, error) {
 	if k.node, err = k.newNode(leases); err != nil {
 		return nil, err
 	}
+	k.server = k.newServer()
 	return k, nil
 }
 
@@ -124,6 +127,9 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	}
 	if k.machine != nil {
 		group.Go(func() error { return k.machine.services.run(ctx) })
+	}
+	if k.options.Listener != nil {
+		group.Go(func() error { return k.serve(ctx) })
 	}
 	group.Go(func() error { return k.pool.Run(ctx) })
 	group.Go(func() error { return k.watcher().Run(ctx) })
