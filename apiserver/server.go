@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -149,10 +150,13 @@ func (s *Server) address() string {
 	return "in-process"
 }
 
-// lookUp reads an object of the core group as the cache has it now.
+// lookUp reads an object of the core group as the cache has it now; only what seems missing is asked for afresh.
 func (s *Server) lookUp(plural, namespace, name string) (resource.Object, error) {
 	reg := s.handlers.Registry(schema.GroupVersionResource{Version: "v1", Resource: plural})
 	res, err := reg.Get(context.Background(), namespace, name, "0")
+	if apierrors.IsNotFound(err) {
+		res, err = reg.Get(context.Background(), namespace, name, "")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -74,8 +74,9 @@ func (c *zapCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	for _, f := range append(c.fields[:len(c.fields):len(c.fields)], fields...) {
 		f.AddTo(enc)
 	}
-	level := slog.LevelWarn
-	if e.Level >= zapcore.ErrorLevel {
+	// etcd warns of much that is normal for a member of one.
+	level := slog.LevelDebug
+	if e.Level > zapcore.ErrorLevel {
 		level = slog.LevelError
 	}
 	c.log.Log(context.Background(), level, "etcd: "+e.Message, "fields", enc.Fields)

@@ -1,0 +1,227 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+
+	"github.com/kogge-dev/kogge/apiserver"
+	"github.com/kogge-dev/kogge/cluster/pki"
+	"github.com/kogge-dev/kogge/controllers"
+	"github.com/kogge-dev/kogge/scheduler"
+)
+
+// Ranges of addresses that a cluster hands out.
+var (
+	PodRange     = netip.MustParsePrefix("10.244.0.0/16")
+	ServiceRange = netip.MustParsePrefix("10.96.0.0/16")
+)
+
+// Identities of the components.
+var (
+	admin      = apiserver.Identity{Name: "kubernetes-admin", Groups: []string{"system:masters"}}
+	controller = apiserver.Identity{Name: "system:kube-controller-manager"}
+	scheduling = apiserver.Identity{Name: "system:kube-scheduler"}
+)
+
+// Options of a cluster.
+type Options struct {
+	// Nodes is how many simulated nodes there are from the beginning, called node-0, node-1 and so on.
+	Nodes int
+	// Dir keeps the cluster's data; empty: a temporary folder without fsync, gone after Stop.
+	Dir string
+	// Controllers says which controllers run, in the syntax of upstream's --controllers; nil: all.
+	Controllers []string
+	// WithoutScheduler leaves pods where they are.
+	WithoutScheduler bool
+	// Logger takes what the components say; nil: nobody hears it.
+	Logger *slog.Logger
+}
+
+// Cluster is a running cluster.
+type Cluster struct {
+	options Options
+	log     *slog.Logger
+	ca      *pki.CA
+	server  *apiserver.Server
+	address string
+	admin   pki.Pair
+	tempDir string
+
+	cancel context.CancelFunc
+	group  *errgroup.Group
+	ctx    context.Context // of everything that runs
+	once   sync.Once
+	err    error
+
+	mu    sync.Mutex
+	nodes int
+}
+
+// Start starts a cluster and returns once its API server is ready; controllers and nodes follow within moments.
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	c := &Cluster{options: o, log: o.Logger}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if err := c.prepare(); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	if err := c.startServer(ctx); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	if err := c.startComponents(); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	if err := c.AddNodes(o.Nodes); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+// prepare makes folders and keys.
+func (c *Cluster) prepare() (err error) {
+	if c.options.Dir == "" {
+		if c.tempDir, err = os.MkdirTemp("", "kogge-"); err != nil {
+			return err
+		}
+		c.options.Dir = c.tempDir
+	}
+	if c.ca, err = pki.NewCA("kogge"); err != nil {
+		return err
+	}
+	c.admin, err = c.ca.Client(admin.Name, admin.Groups)
+	return err
+}
+
+func (c *Cluster) startServer(ctx context.Context) error {
+	// The port is held from here on: nobody can take it before the server listens.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	c.address = l.Addr().String()
+	options, err := c.serverOptions(l)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if c.server, err = apiserver.New(ctx, options); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.cancel = cancel
+	c.group, c.ctx = errgroup.WithContext(runCtx)
+	serverCtx, stopServer := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- c.server.Run(serverCtx) }()
+	c.group.Go(func() error {
+		defer stopServer()
+		select {
+		case err := <-served:
+			return err
+		case <-c.ctx.Done():
+			stopServer()
+			return <-served
+		}
+	})
+	select {
+	case <-c.server.Ready():
+		return nil
+	case <-c.ctx.Done():
+		return fmt.Errorf("API server: %w", c.group.Wait())
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
+	o := apiserver.Options{
+		DataDir: c.options.Dir + "/etcd", UnsafeNoFsync: c.tempDir != "", Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
+		ServiceClusterIPRange: ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
+	}
+	serving, err := c.ca.Server([]string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}, []netip.Addr{netip.MustParseAddr("127.0.0.1"), ServiceRange.Addr().Next()})
+	if err != nil {
+		return o, err
+	}
+	if o.ServingCertificate, err = serving.TLS(); err != nil {
+		return o, err
+	}
+	if o.ServiceAccountKey, err = pki.NewServiceAccountKey(); err != nil {
+		return o, err
+	}
+	toKubelets, err := c.ca.Client("kube-apiserver-kubelet-client", []string{"system:masters"})
+	if err != nil {
+		return o, err
+	}
+	certificate, err := toKubelets.TLS()
+	if err != nil {
+		return o, err
+	}
+	o.Kubelet = apiserver.KubeletClient{TLS: &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: c.ca.Pool()}}
+	return o, nil
+}
+
+func (c *Cluster) startComponents() error {
+	enabled := c.options.Controllers
+	c.group.Go(func() error {
+		return controllers.Run(c.ctx, controllers.Options{Config: c.inProcess(controller), Logger: c.log.With("component", "kube-controller-manager"),
+			RootCA: c.ca.PEM(), ClusterCIDR: PodRange, Enabled: enabled})
+	})
+	if c.options.WithoutScheduler {
+		return nil
+	}
+	s, err := scheduler.New(scheduler.Options{Config: c.inProcess(scheduling), Logger: c.log.With("component", "kube-scheduler")})
+	if err != nil {
+		return err
+	}
+	c.group.Go(func() error { return s.Run(c.ctx) })
+	return nil
+}
+
+// inProcess is a configuration that reaches the server without any socket.
+func (c *Cluster) inProcess(i apiserver.Identity) *rest.Config {
+	return InProcess(c.server.RoundTripper(i))
+}
+
+// InProcess is a configuration for a transport into a server of this process.
+func InProcess(t http.RoundTripper) *rest.Config {
+	return &rest.Config{Host: "https://kogge.in-process", Transport: t, QPS: -1,
+		ContentConfig: rest.ContentConfig{AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json", ContentType: "application/vnd.kubernetes.protobuf"}}
+}
+
+// Config is the administrator's, over HTTP/2 on a port of 127.0.0.1.
+func (c *Cluster) Config() *rest.Config {
+	return &rest.Config{Host: "https://" + c.address, QPS: -1,
+		TLSClientConfig: rest.TLSClientConfig{CAData: c.ca.PEM(), CertData: c.admin.Certificate, KeyData: c.admin.Key}}
+}
+
+// InProcessConfig is the administrator's, without any socket. Streams such as exec need Config.
+func (c *Cluster) InProcessConfig() *rest.Config { return c.inProcess(admin) }
+
+// Stop ends everything, open watches at once, and removes what was temporary. It returns the first error that a component ended with.
+func (c *Cluster) Stop() error {
+	c.once.Do(func() {
+		if c.cancel != nil {
+			c.cancel()
+		}
+		if c.group != nil {
+			if err := c.group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+				c.err = err
+			}
+		}
+		if c.tempDir != "" {
+			c.err = errors.Join(c.err, os.RemoveAll(c.tempDir))
+		}
+	})
+	return c.err
+}
