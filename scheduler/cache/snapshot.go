@@ -1,0 +1,74 @@
+package cache
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/component-helpers/node/topology"
+
+	"github.com/kogge-dev/kogge/scheduler/framework"
+)
+
+// Snapshot is the cache at one moment. The zero value is an empty cluster.
+type Snapshot struct {
+	nodes []*framework.NodeInfo
+	index map[string]int
+}
+
+// Nodes gives the nodes that are known, zone by zone in turn, so that taking the first
+// that fit doesn't fill one zone before the others.
+func (s *Snapshot) Nodes() []*framework.NodeInfo { return s.nodes }
+
+// Node gives one node; nil when it isn't known.
+func (s *Snapshot) Node(name string) *framework.NodeInfo {
+	if at, ok := s.index[name]; ok {
+		return s.nodes[at]
+	}
+	return nil
+}
+
+// Update brings a snapshot up to date. There may be one snapshot for each cache.
+func (c *Cache) Update(s *Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.resized || s.index == nil {
+		s.rebuild(c.nodes)
+	} else {
+		for name := range c.changed {
+			if at, ok := s.index[name]; ok {
+				s.nodes[at] = c.nodes[name]
+			}
+		}
+	}
+	c.resized = false
+	clear(c.changed)
+}
+
+// rebuild lists the nodes anew, since one came or went.
+func (s *Snapshot) rebuild(nodes map[string]*framework.NodeInfo) {
+	zones := map[string][]*framework.NodeInfo{}
+	for _, info := range nodes {
+		if info.Node != nil {
+			key := topology.GetZoneKey(info.Node)
+			zones[key] = append(zones[key], info)
+		}
+	}
+	names := make([]string, 0, len(zones))
+	longest := 0
+	for name, zone := range zones {
+		names = append(names, name)
+		longest = max(longest, len(zone))
+		slices.SortFunc(zone, func(a, b *framework.NodeInfo) int { return strings.Compare(a.Node.Name, b.Node.Name) })
+	}
+	slices.Sort(names)
+	s.nodes = make([]*framework.NodeInfo, 0, len(nodes))
+	s.index = make(map[string]int, len(nodes))
+	for i := range longest {
+		for _, name := range names {
+			if zone := zones[name]; i < len(zone) {
+				s.index[zone[i].Node.Name] = len(s.nodes)
+				s.nodes = append(s.nodes, zone[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kogge-dev/kogge/scheduler/framework"
+)
+
+// errNoNodes is upstream's text for a cluster without nodes.
+var errNoNodes = errors.New("no nodes available to schedule pods")
+
+// find gives the node for a pod, a *framework.Failed when none will do, or another error.
+func (s *Scheduler) find(c *cycle) (string, error) {
+	if len(s.snapshot.Nodes()) == 0 {
+		return "", errNoNodes
+	}
+	feasible, failed, err := s.filter(c)
+	switch {
+	case err != nil:
+		return "", err
+	case len(feasible) == 0:
+		s.profile.PostFilter(c.state, c.pod, &s.snapshot, failed)
+		return "", failed
+	case len(feasible) == 1:
+		return feasible[0].Node.Name, nil
+	}
+	scores, status := s.profile.Score(c.state, c.pod, feasible)
+	if !status.IsSuccess() {
+		return "", fmt.Errorf("score nodes for pod %s/%s: %w", c.entry.Pod.Namespace, c.entry.Pod.Name, status.AsError())
+	}
+	return feasible[best(scores)].Node.Name, nil
+}
+
+// best is the first of the best scores. Since each search begins where the last ended,
+// nodes that are equally good take turns.
+func best(scores []int64) (at int) {
+	for i := range scores {
+		if scores[i] > scores[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// filter gives nodes that the pod may run on: of a large cluster only as many as make a
+// good choice, taken from where the last search ended.
+func (s *Scheduler) filter(c *cycle) (feasible []*framework.NodeInfo, failed *framework.Failed, err error) {
+	all := s.snapshot.Nodes()
+	failed = framework.NewFailed(len(all))
+	candidates, by, status := s.profile.PreFilter(c.state, c.pod, &s.snapshot)
+	if status.IsRejected() {
+		failed.PreFilter = status.Message()
+		failed.Plugins[status.Plugin] = true
+		failed.Others = status
+		return nil, failed, nil
+	}
+	if !status.IsSuccess() {
+		return nil, nil, fmt.Errorf("prepare filters for pod %s/%s: %w", c.entry.Pod.Namespace, c.entry.Pod.Name, status.AsError())
+	}
+	tried := all
+	start := s.start % len(all)
+	if candidates != nil {
+		failed.Others = framework.NewStatus(framework.Unresolvable, fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", by))
+		for _, plugin := range by {
+			failed.Plugins[plugin] = true
+		}
+		tried, start = s.named(candidates), 0
+	}
+	enough := enoughNodes(len(all))
+	looked := 0
+	for ; looked < len(tried) && len(feasible) < enough; looked++ {
+		node := tried[(start+looked)%len(tried)]
+		status := s.profile.Filter(c.state, c.pod, node)
+		switch {
+		case status.IsSuccess():
+			feasible = append(feasible, node)
+		case status.IsRejected():
+			failed.Refuse(node.Node.Name, status)
+		default:
+			return nil, nil, fmt.Errorf("filter node %s with %s: %w", node.Node.Name, status.Plugin, status.AsError())
+		}
+	}
+	if candidates == nil {
+		// The next search begins one further even if every node was looked at.
+		s.start = (start + max(looked%len(all), 1)) % len(all)
+	}
+	return feasible, failed, nil
+}
+
+// named gives those of the candidates that there are.
+func (s *Scheduler) named(candidates []string) []*framework.NodeInfo {
+	nodes := make([]*framework.NodeInfo, 0, len(candidates))
+	for _, name := range candidates {
+		if node := s.snapshot.Node(name); node != nil {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+// minEnough is how many nodes are always enough to choose from.
+const minEnough = 100
+
+// enoughNodes is how many feasible nodes are looked for among so many: half of them less a
+// percent for every 125, at least 5 %, at least 100. Of 1,000 nodes it is 420, of 5,000
+// 500.
+func enoughNodes(all int) int {
+	if all < minEnough {
+		return all
+	}
+	percent := max(50-all/125, 5)
+	return max(all*percent/100, minEnough)
+}
+
+// isUnschedulable says that a failure is a judgement and no error.
+func isUnschedulable(err error) bool {
+	_, failed := errors.AsType[*framework.Failed](err)
+	return failed || errors.Is(err, errNoNodes)
+}
+
+// reasonOf is the reason of the condition for a failure.
+func reasonOf(err error) string {
+	if isUnschedulable(err) {
+		return corev1.PodReasonUnschedulable
+	}
+	return corev1.PodReasonSchedulerError
+}

@@ -1,0 +1,47 @@
+package framework
+
+import corev1 "k8s.io/api/core/v1"
+
+// Change is a set of things that can happen in a cluster and change a plugin's mind.
+type Change uint32
+
+// What can happen.
+const (
+	NodeAdded Change = 1 << iota
+	NodeAllocatable
+	NodeLabels
+	NodeTaints
+	NodeConditions
+	NodeDeleted
+	// PodAssigned: a pod got or already has a node.
+	PodAssigned
+	// PodGone: an assigned pod was deleted or finished.
+	PodGone
+	// PodLabels and PodShrunk are of assigned pods.
+	PodLabels
+	PodShrunk
+	// SelfChanged: the waiting pod itself was changed.
+	SelfChanged
+)
+
+// Event is something that has happened. Before is nil for what is new, After for what is
+// gone.
+type Event struct {
+	Change                Change
+	NodeBefore, NodeAfter *corev1.Node
+	PodBefore, PodAfter   *corev1.Pod
+}
+
+// Interest says which changes may let a plugin accept a pod that it refused. Helps looks
+// closer; nil means that every such change may.
+type Interest struct {
+	Changes Change
+	Helps   func(pod *corev1.Pod, event Event) bool
+}
+
+// Interested are plugins that say what may change their mind. Of others every event is
+// taken to help.
+type Interested interface {
+	Plugin
+	Interests() []Interest
+}

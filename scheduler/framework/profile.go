@@ -1,0 +1,222 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Weighted is a plugin with the weight of its score.
+type Weighted struct {
+	Plugin
+	Weight int64
+}
+
+// Profile runs plugins, step by step and in order. It is safe for concurrent use as far
+// as the plugins are.
+type Profile struct {
+	preEnqueue []PreEnqueue
+	preFilter  []PreFilter
+	filter     []Filter
+	postFilter []PostFilter
+	preScore   []PreScore
+	score      []weightedScore
+	reserve    []Reserve
+	permit     []Permit
+	preBind    []PreBind
+	bind       []Bind
+	interests  map[string][]Interest
+}
+
+type weightedScore struct {
+	Score
+	weight int64
+}
+
+// NewProfile sorts plugins by the steps that they take part in.
+func NewProfile(plugins ...Weighted) *Profile {
+	p := &Profile{interests: map[string][]Interest{}}
+	for _, w := range plugins {
+		plugin := w.Plugin
+		p.preEnqueue = appendIf(p.preEnqueue, plugin)
+		p.preFilter = appendIf(p.preFilter, plugin)
+		p.filter = appendIf(p.filter, plugin)
+		p.postFilter = appendIf(p.postFilter, plugin)
+		p.preScore = appendIf(p.preScore, plugin)
+		p.reserve = appendIf(p.reserve, plugin)
+		p.permit = appendIf(p.permit, plugin)
+		p.preBind = appendIf(p.preBind, plugin)
+		p.bind = appendIf(p.bind, plugin)
+		if scorer, ok := plugin.(Score); ok {
+			p.score = append(p.score, weightedScore{Score: scorer, weight: w.Weight})
+		}
+		if interested, ok := plugin.(Interested); ok {
+			p.interests[plugin.Name()] = interested.Interests()
+		}
+	}
+	return p
+}
+
+func appendIf[T Plugin](list []T, plugin Plugin) []T {
+	if step, ok := plugin.(T); ok {
+		return append(list, step)
+	}
+	return list
+}
+
+// PreEnqueue gives the first refusal, or nil.
+func (p *Profile) PreEnqueue(pod *corev1.Pod) *Status {
+	for _, plugin := range p.preEnqueue {
+		if status := plugin.PreEnqueue(pod); !status.IsSuccess() {
+			return status.by(plugin.Name())
+		}
+	}
+	return nil
+}
+
+// PreFilter prepares the filters. candidates is nil when any node may do; by names the
+// plugins that limited them.
+func (p *Profile) PreFilter(state *CycleState, pod *PodInfo, nodes Snapshot) (candidates, by []string, status *Status) {
+	for _, plugin := range p.preFilter {
+		names, status := plugin.PreFilter(state, pod, nodes)
+		switch {
+		case status.IsSkip():
+			state.skipFilter[plugin.Name()] = true
+			continue
+		case !status.IsSuccess():
+			return nil, nil, status.by(plugin.Name())
+		case names == nil:
+			continue
+		}
+		by = append(by, plugin.Name())
+		if candidates == nil {
+			candidates = names
+			continue
+		}
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool {
+			return !slices.Contains(names, name)
+		})
+	}
+	if candidates != nil && len(candidates) == 0 {
+		reason := fmt.Sprintf("node(s) didn't satisfy plugin(s) %v simultaneously", by)
+		return nil, by, NewStatus(Unresolvable, reason).by(by[0])
+	}
+	return candidates, by, nil
+}
+
+// Filter gives the first refusal of the node, or nil.
+func (p *Profile) Filter(state *CycleState, pod *PodInfo, node *NodeInfo) *Status {
+	for _, plugin := range p.filter {
+		if state.skipFilter[plugin.Name()] {
+			continue
+		}
+		if status := plugin.Filter(state, pod, node); !status.IsSuccess() {
+			return status.by(plugin.Name())
+		}
+	}
+	return nil
+}
+
+// PostFilter asks what can be done, and notes the answer.
+func (p *Profile) PostFilter(state *CycleState, pod *PodInfo, nodes Snapshot, failed *Failed) {
+	for _, plugin := range p.postFilter {
+		if status := plugin.PostFilter(state, pod, nodes, failed); status != nil {
+			failed.PostFilter = status.Message()
+			return
+		}
+	}
+}
+
+// Score rates the nodes; the result is in their order. Each plugin's score counts by its
+// weight.
+func (p *Profile) Score(state *CycleState, pod *PodInfo, nodes []*NodeInfo) ([]int64, *Status) {
+	for _, plugin := range p.preScore {
+		status := plugin.PreScore(state, pod, nodes)
+		if status.IsSkip() {
+			state.skipScore[plugin.Name()] = true
+		} else if !status.IsSuccess() {
+			return nil, status.by(plugin.Name())
+		}
+	}
+	total := make([]int64, len(nodes))
+	scores := make([]int64, len(nodes))
+	for _, plugin := range p.score {
+		if state.skipScore[plugin.Name()] {
+			continue
+		}
+		for i, node := range nodes {
+			scores[i] = plugin.Score.Score(state, pod, node)
+		}
+		if normalizer, ok := plugin.Score.(Normalizer); ok {
+			normalizer.Normalize(scores)
+		}
+		for i := range scores {
+			total[i] += plugin.weight * scores[i]
+		}
+	}
+	return total, nil
+}
+
+// Reserve claims the node for the pod; when one plugin refuses, all give back.
+func (p *Profile) Reserve(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status {
+	for _, plugin := range p.reserve {
+		if status := plugin.Reserve(ctx, state, pod, node); !status.IsSuccess() {
+			p.Unreserve(ctx, state, pod, node)
+			return status.by(plugin.Name())
+		}
+	}
+	return nil
+}
+
+// Unreserve gives everything back, in the opposite order.
+func (p *Profile) Unreserve(ctx context.Context, state *CycleState, pod *PodInfo, node string) {
+	for _, plugin := range slices.Backward(p.reserve) {
+		plugin.Unreserve(ctx, state, pod, node)
+	}
+}
+
+// Permit gives the first refusal, or nil.
+func (p *Profile) Permit(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status {
+	for _, plugin := range p.permit {
+		if status := plugin.Permit(ctx, state, pod, node); !status.IsSuccess() {
+			return status.by(plugin.Name())
+		}
+	}
+	return nil
+}
+
+// Bind makes ready and binds; the first plugin that doesn't skip does the latter.
+func (p *Profile) Bind(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status {
+	for _, plugin := range p.preBind {
+		if status := plugin.PreBind(ctx, state, pod, node); !status.IsSuccess() {
+			return status.by(plugin.Name())
+		}
+	}
+	for _, plugin := range p.bind {
+		if status := plugin.Bind(ctx, state, pod, node); !status.IsSkip() {
+			return status.by(plugin.Name())
+		}
+	}
+	return NewStatus(Error, "no plugin has bound the pod")
+}
+
+// Helps says whether an event may let one of the plugins that refused a pod accept it.
+func (p *Profile) Helps(pod *corev1.Pod, refused map[string]bool, event Event) bool {
+	if len(refused) == 0 {
+		return true
+	}
+	for plugin := range refused {
+		interests, known := p.interests[plugin]
+		if !known {
+			return true
+		}
+		for _, interest := range interests {
+			if interest.Changes&event.Change != 0 && (interest.Helps == nil || interest.Helps(pod, event)) {
+				return true
+			}
+		}
+	}
+	return false
+}

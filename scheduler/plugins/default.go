@@ -1,0 +1,25 @@
+package plugins
+
+import (
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kogge-dev/kogge/scheduler/framework"
+)
+
+// Default is the default profile. The order is that in which a node is judged: cheap
+// rules that refuse often come first.
+func Default(client kubernetes.Interface) []framework.Weighted {
+	return []framework.Weighted{
+		{Plugin: schedulingGates{}},
+		{Plugin: nodeName{}},
+		{Plugin: nodeUnschedulable{}},
+		{Plugin: taintToleration{}, Weight: 3},
+		{Plugin: nodeAffinity{}, Weight: 2},
+		{Plugin: nodePorts{}},
+		{Plugin: nodeResourcesFit{}, Weight: 1},
+		{Plugin: defaultPreemption{}},
+		{Plugin: balancedAllocation{}, Weight: 1},
+		{Plugin: imageLocality{}, Weight: 1},
+		{Plugin: defaultBinder{client: client}},
+	}
+}

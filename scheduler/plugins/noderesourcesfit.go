@@ -1,0 +1,93 @@
+package plugins
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kogge-dev/kogge/scheduler/framework"
+)
+
+// nodeResourcesFit refuses nodes that haven't enough left of what the pod asks for, and
+// rates those best that have the most left (least allocated).
+type nodeResourcesFit struct{}
+
+func (nodeResourcesFit) Name() string { return "NodeResourcesFit" }
+
+func (f nodeResourcesFit) Interests() []framework.Interest {
+	return []framework.Interest{
+		{Changes: framework.PodGone | framework.PodShrunk},
+		{Changes: framework.NodeAdded | framework.NodeAllocatable, Helps: func(pod *corev1.Pod, event framework.Event) bool {
+			// Worth a try only if the pod would fit on the node were it empty.
+			return f.Filter(nil, framework.NewPodInfo(pod), framework.NewNodeInfo(event.NodeAfter)) == nil
+		}},
+		{Changes: framework.SelfChanged},
+	}
+}
+
+func (nodeResourcesFit) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
+	asked := &pod.Requests
+	if fits(asked, node) {
+		return nil
+	}
+	var reasons []string
+	code := framework.Unschedulable
+	lacks := func(asked, used, has int64, reason string) {
+		if asked == 0 || asked <= has-used {
+			return
+		}
+		reasons = append(reasons, reason)
+		if asked > has {
+			code = framework.Unresolvable // not even an empty node would do
+		}
+	}
+	if len(node.Pods)+1 > node.AllowedPods {
+		reasons = append(reasons, "Too many pods")
+	}
+	lacks(asked.MilliCPU, node.Requested.MilliCPU, node.Allocatable.MilliCPU, "Insufficient cpu")
+	lacks(asked.Memory, node.Requested.Memory, node.Allocatable.Memory, "Insufficient memory")
+	lacks(asked.EphemeralStorage, node.Requested.EphemeralStorage, node.Allocatable.EphemeralStorage, "Insufficient ephemeral-storage")
+	for _, name := range slices.Sorted(maps.Keys(asked.Scalar)) {
+		lacks(asked.Scalar[name], node.Requested.Scalar[name], node.Allocatable.Scalar[name], "Insufficient "+string(name))
+	}
+	return framework.NewStatus(code, reasons...)
+}
+
+// fits is the fast answer for the many nodes that do.
+func fits(asked *framework.Resources, node *framework.NodeInfo) bool {
+	if len(node.Pods)+1 > node.AllowedPods ||
+		asked.MilliCPU > 0 && asked.MilliCPU > node.Allocatable.MilliCPU-node.Requested.MilliCPU ||
+		asked.Memory > 0 && asked.Memory > node.Allocatable.Memory-node.Requested.Memory ||
+		asked.EphemeralStorage > 0 && asked.EphemeralStorage > node.Allocatable.EphemeralStorage-node.Requested.EphemeralStorage {
+		return false
+	}
+	for name, amount := range asked.Scalar {
+		if amount > 0 && amount > node.Allocatable.Scalar[name]-node.Requested.Scalar[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// Score is the mean of what would be left of CPU and memory, in percent:
+//
+//	10 CPU, 4 used, 1 asked for: (10-5)·100/10 = 50
+func (nodeResourcesFit) Score(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) int64 {
+	var sum, count int64
+	add := func(requested, has int64) {
+		if has == 0 {
+			return
+		}
+		count++
+		if requested <= has {
+			sum += (has - requested) * framework.MaxScore / has
+		}
+	}
+	add(node.Assumed.MilliCPU+pod.Assumed.MilliCPU, node.Allocatable.MilliCPU)
+	add(node.Assumed.Memory+pod.Assumed.Memory, node.Allocatable.Memory)
+	if count == 0 {
+		return 0
+	}
+	return sum / count
+}

@@ -1,0 +1,45 @@
+package plugins
+
+import (
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kogge-dev/kogge/scheduler/framework"
+)
+
+// nodeUnschedulable refuses cordoned nodes, unless the pod tolerates the taint that a
+// cordoned node is about to get.
+type nodeUnschedulable struct{}
+
+func (nodeUnschedulable) Name() string { return "NodeUnschedulable" }
+
+func (nodeUnschedulable) Interests() []framework.Interest {
+	return []framework.Interest{
+		{Changes: framework.NodeAdded | framework.NodeTaints, Helps: func(_ *corev1.Pod, event framework.Event) bool {
+			return event.NodeAfter != nil && !event.NodeAfter.Spec.Unschedulable
+		}},
+		{Changes: framework.SelfChanged},
+	}
+}
+
+func (nodeUnschedulable) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
+	if !node.Node.Spec.Unschedulable {
+		return nil
+	}
+	taint := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if tolerates(pod.Pod.Spec.Tolerations, taint) {
+		return nil
+	}
+	return unschedulableNode
+}
+
+var unschedulableNode = framework.NewStatus(framework.Unresolvable, "node(s) were unschedulable")
+
+func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
+	for i := range tolerations {
+		if tolerations[i].ToleratesTaint(logr.Discard(), taint, false) {
+			return true
+		}
+	}
+	return false
+}

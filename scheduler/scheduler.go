@@ -1,0 +1,212 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/kogge-dev/kogge/scheduler/cache"
+	"github.com/kogge-dev/kogge/scheduler/framework"
+	"github.com/kogge-dev/kogge/scheduler/plugins"
+	"github.com/kogge-dev/kogge/scheduler/queue"
+)
+
+// name is the schedulerName of the pods that are this scheduler's, and what it calls
+// itself in events.
+const name = corev1.DefaultSchedulerName
+
+// binders is how many bindings may be under way at the same time.
+const binders = 64
+
+// Options is what New needs.
+type Options struct {
+	// Config reaches the API server.
+	Config *rest.Config
+	Logger *slog.Logger
+	// Clock is real time unless a test says otherwise.
+	Clock clock.Clock
+}
+
+// Scheduler places pods.
+type Scheduler struct {
+	client  kubernetes.Interface
+	logger  *slog.Logger
+	clock   clock.Clock
+	profile *framework.Profile
+	queue   *queue.Queue
+	cache   *cache.Cache
+	events  events.EventRecorder
+
+	broadcaster events.EventBroadcaster
+	factory     informers.SharedInformerFactory
+	pods        corelisters.PodLister
+
+	// Of the placing goroutine alone: the picture that it works on, and where among the
+	// nodes the next search begins.
+	snapshot cache.Snapshot
+	start    int
+
+	binding sync.WaitGroup
+	slots   chan struct{}
+}
+
+// New makes a scheduler with the default profile.
+func New(options Options) (*Scheduler, error) {
+	if options.Config == nil || options.Logger == nil {
+		return nil, errors.New("a scheduler needs a Config and a Logger")
+	}
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
+	config := rest.CopyConfig(options.Config)
+	config.QPS, config.Burst = -1, 0
+	if config.UserAgent == "" {
+		config.UserAgent = "kogge-scheduler"
+	}
+	if config.ContentType == "" {
+		config.ContentType = "application/vnd.kubernetes.protobuf"
+		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the scheduler's client: %w", err)
+	}
+	return newScheduler(client, options), nil
+}
+
+func newScheduler(client kubernetes.Interface, options Options) *Scheduler {
+	profile := framework.NewProfile(plugins.Default(client)...)
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	return &Scheduler{
+		client: client, logger: options.Logger, clock: options.Clock, profile: profile,
+		queue: queue.New(queue.Options{
+			Clock: options.Clock, PreEnqueue: profile.PreEnqueue, Helps: profile.Helps,
+		}),
+		cache:       cache.New(),
+		broadcaster: broadcaster,
+		events:      broadcaster.NewRecorder(scheme.Scheme, name),
+		slots:       make(chan struct{}, binders),
+	}
+}
+
+// Run places pods until ctx ends, and returns nil then.
+func (s *Scheduler) Run(ctx context.Context) error {
+	if err := s.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		return fmt.Errorf("record events: %w", err)
+	}
+	defer s.broadcaster.Shutdown()
+	if err := s.watch(ctx); err != nil {
+		return err
+	}
+	defer s.factory.Shutdown()
+	defer s.binding.Wait()
+	for {
+		entry, err := s.queue.Pop(ctx)
+		if err != nil {
+			return nil
+		}
+		s.place(ctx, entry)
+	}
+}
+
+// watch starts the watches and waits until what there was has been taken in.
+func (s *Scheduler) watch(ctx context.Context) error {
+	s.factory = informers.NewSharedInformerFactoryWithOptions(s.client, 0,
+		informers.WithTransform(withoutManagedFields))
+	// Finished pods take no room, and there may be very many of them.
+	podInformer := s.factory.InformerFor(&corev1.Pod{}, unfinishedPods)
+	s.pods = corelisters.NewPodLister(podInformer.GetIndexer())
+	nodeInformer := s.factory.Core().V1().Nodes().Informer()
+	nodes, err := nodeInformer.AddEventHandler(s.nodeHandler())
+	if err != nil {
+		return fmt.Errorf("watch nodes: %w", err)
+	}
+	assigned, err := podInformer.AddEventHandler(s.assignedHandler())
+	if err != nil {
+		return fmt.Errorf("watch pods: %w", err)
+	}
+	s.factory.StartWithContext(ctx)
+	if !toolscache.WaitForCacheSync(ctx.Done(), nodes.HasSynced, assigned.HasSynced) {
+		return nil // ctx has ended; Run will see that
+	}
+	// Only now the pods to place: placed before, they'd find half a cluster.
+	if _, err := podInformer.AddEventHandler(s.waitingHandler()); err != nil {
+		return fmt.Errorf("watch pods: %w", err)
+	}
+	return nil
+}
+
+// cycle is the placing of one pod.
+type cycle struct {
+	entry *queue.Entry
+	pod   *framework.PodInfo
+	state *framework.CycleState
+}
+
+// place tries to find a node for one pod, and has it bound there.
+func (s *Scheduler) place(ctx context.Context, entry *queue.Entry) {
+	if s.isOver(entry.Pod) {
+		s.queue.Done(entry.Pod.UID)
+		return
+	}
+	c := &cycle{entry: entry, pod: framework.NewPodInfo(entry.Pod), state: framework.NewCycleState()}
+	s.cache.Update(&s.snapshot)
+	node, err := s.find(c)
+	if err != nil {
+		s.refuse(ctx, c, err)
+		return
+	}
+	if err := s.cache.Assume(c.pod, node); err != nil {
+		s.refuse(ctx, c, err)
+		return
+	}
+	if status := s.profile.Reserve(ctx, c.state, c.pod, node); !status.IsSuccess() {
+		s.giveBack(ctx, c, node, status)
+		return
+	}
+	if status := s.profile.Permit(ctx, c.state, c.pod, node); !status.IsSuccess() {
+		s.giveBack(ctx, c, node, status)
+		return
+	}
+	s.queue.Done(entry.Pod.UID)
+	s.slots <- struct{}{}
+	s.binding.Go(func() {
+		defer func() { <-s.slots }()
+		s.bind(ctx, c, node)
+	})
+}
+
+// isOver says that there is nothing to place any more.
+func (s *Scheduler) isOver(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil || s.cache.Assumed(pod)
+}
+
+func unfinishedPods(client kubernetes.Interface, resync time.Duration) toolscache.SharedIndexInformer {
+	selector := "status.phase!=" + string(corev1.PodSucceeded) + ",status.phase!=" + string(corev1.PodFailed)
+	return coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, resync, toolscache.Indexers{},
+		func(options *metav1.ListOptions) { options.FieldSelector = selector })
+}
+
+// withoutManagedFields drops what no rule looks at and is often half of an object.
+func withoutManagedFields(object any) (any, error) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return object, nil
+}
