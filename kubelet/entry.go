@@ -1,11 +1,13 @@
 package kubelet
 
 import (
+	"maps"
 	"strconv"
 	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kogge-dev/kogge/kubelet/plan"
@@ -26,12 +28,16 @@ type entry struct {
 	// resource version that it was written with.
 	written        *v1.PodStatus
 	writtenVersion string
+	// sent is the status that is being written: its echo may come before the answer does.
+	sent *v1.PodStatus
 
 	// The rest belongs to the worker.
 	admitted bool
 	verdict  *status.Verdict
 	// reasons why containers could not be started, by name.
 	reasons map[string]status.Reason
+	// reasonsChanged since the status was last written.
+	reasonsChanged bool
 	// restarts are the back-offs by container name and image.
 	restarts map[string]plan.Backoff
 	// told is when a back-off was last told as an event, by container name.
@@ -69,8 +75,8 @@ func (e *entry) update(pod *v1.Pod) (news, urgent bool) {
 	defer e.mu.Unlock()
 	old := e.pod
 	e.pod, e.gone = pod, false
-	if e.written != nil && pod.ResourceVersion == e.writtenVersion {
-		return false, false // the echo of a status just written
+	if old != nil && onlyStatusDiffers(old, pod) && e.isEcho(pod) {
+		return false, false
 	}
 	if e.written != nil && newer(pod.ResourceVersion, e.writtenVersion) {
 		e.written = nil
@@ -78,6 +84,25 @@ func (e *entry) update(pod *v1.Pod) (news, urgent bool) {
 	ending := pod.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil ||
 		graceOf(pod) < graceOf(old))
 	return true, ending
+}
+
+// isEcho tells whether the pod carries the status that the kubelet itself wrote last.
+func (e *entry) isEcho(pod *v1.Pod) bool {
+	if e.written != nil && pod.ResourceVersion == e.writtenVersion {
+		return true
+	}
+	return e.sent != nil && apiequality.Semantic.DeepEqual(e.sent, &pod.Status)
+}
+
+func onlyStatusDiffers(old, pod *v1.Pod) bool {
+	return old.Generation == pod.Generation && old.DeletionTimestamp.Equal(pod.DeletionTimestamp) && graceOf(old) == graceOf(pod) &&
+		maps.Equal(old.Labels, pod.Labels) && maps.Equal(old.Annotations, pod.Annotations)
+}
+
+func (e *entry) setSent(s *v1.PodStatus) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sent = s
 }
 
 func (e *entry) setGone() {
@@ -107,8 +132,12 @@ func graceOf(pod *v1.Pod) int64 {
 }
 
 func (e *entry) setReason(container, reason, message string) {
+	news := status.Reason{Reason: reason, Message: message}
+	if e.reasons[container] == news {
+		return
+	}
 	if e.reasons == nil {
 		e.reasons = map[string]status.Reason{}
 	}
-	e.reasons[container] = status.Reason{Reason: reason, Message: message}
+	e.reasons[container], e.reasonsChanged = news, true
 }

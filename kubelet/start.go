@@ -141,9 +141,7 @@ func (a attempt) backOff(key string, ended time.Time) time.Duration {
 			fmt.Sprintf("Back-off restarting failed container %s in pod %s", a.container.Name, podspec.Describe(a.pod)))
 	}
 	message := fmt.Sprintf("back-off %s restarting failed container=%s pod=%s", backoff.Delay(), a.container.Name, podspec.Describe(a.pod))
-	if a.e.reasons[a.container.Name].Message != message {
-		a.failed(reasonCrashLoop, message, wait)
-	}
+	a.failed(reasonCrashLoop, message, wait)
 	return wait
 }
 
@@ -179,13 +177,9 @@ func (a attempt) refuse(reason string, err error) outcome {
 	return a.failed(reason, message, retryStart)
 }
 
-// failed notes a reason for the status; a status that is to show a new one is written by another sync.
+// failed notes a reason for the status.
 func (a attempt) failed(reason, message string, retry time.Duration) outcome {
-	old := a.e.reasons[a.container.Name]
 	a.e.setReason(a.container.Name, reason, message)
-	if old != a.e.reasons[a.container.Name] {
-		a.k.pool.TriggerAfter(a.e.uid, time.Millisecond)
-	}
 	return outcome{retry: retry}
 }
 

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -68,7 +69,15 @@ func (k *Kubelet) syncPod(ctx context.Context, e *entry) (next time.Duration, er
 	if ending || (status.IsTerminal(s.Phase) && idle) {
 		return k.finish(ctx, e, pod, observed, gone, s.Phase)
 	}
-	return k.advance(ctx, e, pod, observed)
+	e.reasonsChanged = false
+	next, err = k.advance(ctx, e, pod, observed)
+	if e.reasonsChanged && ctx.Err() == nil {
+		// Why a container didn't start is told at once, not when it is tried again.
+		_, current, _ = e.view()
+		s = k.generate(e, pod, current, observed, false, false)
+		err = errors.Join(err, k.publish(ctx, e, pod, current, &s))
+	}
+	return next, err
 }
 
 // settle drops what is remembered of stops that have ended.
@@ -127,6 +136,8 @@ func (k *Kubelet) generate(e *entry, pod *v1.Pod, current *v1.PodStatus, observe
 // publish writes the status if it differs from the API's. A pod that is gone, or another of its name, is none of
 // the kubelet's business: the source will say so.
 func (k *Kubelet) publish(ctx context.Context, e *entry, pod *v1.Pod, current, s *v1.PodStatus) error {
+	e.setSent(s)
+	defer e.setSent(nil)
 	written, err := status.Write(ctx, k.core.Pods(pod.Namespace), pod, current, s)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):

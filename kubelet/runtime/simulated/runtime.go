@@ -112,3 +112,10 @@ func (r *Runtime) UpdateRuntimeConfig(_ context.Context, in *runtimeapi.UpdateRu
 func missing(kind, id string) error {
 	return status.Errorf(codes.NotFound, "an error occurred when try to find %s %q: not found", kind, id)
 }
+
+// Sandboxes counts the sandboxes that exist, running or not.
+func (r *Runtime) Sandboxes() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.sandboxes)
+}
