@@ -84,8 +84,9 @@ func (s *Server) authorizing(next http.Handler) http.Handler {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.healthRoutes(mux)
-	mux.HandleFunc("/version", s.version)
-	mux.HandleFunc("/version/", s.version)
+	mux.HandleFunc("GET /version", s.version)
+	mux.HandleFunc("GET /version/{$}", s.version)
+	mux.HandleFunc("/version", handlers.NotAllowed)
 	mux.HandleFunc("/openapi/v3", s.openapi.Index)
 	mux.HandleFunc("/openapi/v3/", s.openapi.Document)
 	mux.HandleFunc("/.well-known/openid-configuration", s.openIDConfiguration)
@@ -104,11 +105,10 @@ func (s *Server) routes() http.Handler {
 	})
 }
 
-// resource serves a request for a resource, or says what is missing: the group, or the resource in it.
+// resource serves a request for a resource. Of a group that nobody knows a genuine server speaks in plain text.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request, i *request.Info) {
-	gv := schema.GroupVersion{Group: i.Group, Version: i.Version}
-	if s.discover.Resources(gv) == nil {
-		handlers.NotFound(w, r)
+	if i.Group != "" && s.discover.Group(i.Group) == nil {
+		http.NotFound(w, r)
 		return
 	}
 	s.handlers.ServeHTTP(w, r)
@@ -116,10 +116,6 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request, i *request.Inf
 
 // discovery answers what is below /api and /apis and names no resource.
 func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet {
-		handlers.Error(w, r, methodNotAllowed(r))
-		return
-	}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	legacy := parts[0] == "api"
 	if len(parts) == 1 && wantsAggregated(r) {
@@ -149,14 +145,29 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 			doc, kind = l, "APIResourceList"
 		}
 	}
-	if doc == nil {
+	switch {
+	case doc == nil && len(parts) > 1 && !legacy && s.discover.Group(parts[1]) == nil:
+		http.NotFound(w, r)
+		return
+	case doc == nil:
 		handlers.NotFound(w, r)
+		return
+	case r.Method != http.MethodGet:
+		handlers.NotAllowed(w, r)
+		return
+	case !negotiation.Accepts(r):
+		handlers.NotAcceptable(w, r)
 		return
 	}
 	if len(parts) == 1 {
 		w.Header().Add("Vary", "Accept")
 	}
-	handlers.Document(w, r, kind, doc)
+	// The legacy group's documents have no apiVersion: they are older than it.
+	version := "v1"
+	if legacy {
+		version = ""
+	}
+	handlers.Document(w, r, schema.GroupVersionKind{Version: version, Kind: kind}, doc)
 }
 
 // wantsAggregated says whether the client prefers the one document to the many.
@@ -171,11 +182,6 @@ func wantsAggregated(r *http.Request) bool {
 		}
 	}
 	return false
-}
-
-func methodNotAllowed(r *http.Request) error {
-	i := request.InfoFrom(r.Context())
-	return apierrors.NewMethodNotSupported(i.GR(), i.Verb)
 }
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) {

@@ -72,8 +72,7 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 		warnStrict(ctx, strict.Errors())
 	}
 	if reflect.TypeOf(obj) != reflect.TypeOf(into) {
-		err := fmt.Errorf("no kind %q is registered for version %q in scheme %q", want.Kind, gvk.GroupVersion(), "kogge")
-		return nil, decodeError(err, want, gvk, body)
+		return nil, decodeError(unconvertible(*gvk, want), want, gvk, body)
 	}
 	if gvk.GroupVersion() != want.GroupVersion() {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), want.GroupVersion()))
@@ -82,9 +81,33 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 	return obj, nil
 }
 
+// unconvertible is the error for an object of another kind than is wanted. A genuine server names its internal type.
+func unconvertible(got, want schema.GroupVersionKind) error {
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(want.Group), want.Kind)
+}
+
+// internalPackage is the Go package of a genuine server's internal types, which its errors name.
+func internalPackage(group string) string {
+	internal, _, _ := strings.Cut(group, ".")
+	if internal == "" || internal == "events" {
+		return "core"
+	}
+	return internal
+}
+
+func (s *Scope) internal() string { return internalPackage(s.Resource.Group) }
+
+// warnStrict makes warnings of what a strict decoder found; YAML's comes as several lines in one.
 func warnStrict(ctx context.Context, errs []error) {
 	for _, e := range errs {
-		request.Warn(ctx, e.Error())
+		lines, ok := strings.CutPrefix(e.Error(), "yaml: unmarshal errors:\n")
+		if !ok {
+			request.Warn(ctx, e.Error())
+			continue
+		}
+		for _, line := range strings.Split(lines, "\n") {
+			request.Warn(ctx, strings.TrimSpace(line))
+		}
 	}
 }
 
@@ -147,13 +170,13 @@ func (s *Scope) decodeDeleteOptions(r *http.Request, body []byte, o *metav1.Dele
 		return err
 	}
 	// Every group version knows DeleteOptions; it is one type.
-	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
-	obj, _, err := s.handlers.decoders.lax[m].Decode(body, &want, o)
-	if err != nil {
+	want := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
+	obj, got, err := s.handlers.decoders.lax[m].Decode(body, &want, o)
+	switch {
+	case err != nil:
 		return apierrors.NewBadRequest(err.Error())
-	}
-	if obj != runtime.Object(o) {
-		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	case obj != runtime.Object(o):
+		return apierrors.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q in scheme %q", got.Kind, got.GroupVersion(), "pkg/runtime/scheme.go:111"))
 	}
 	return nil
 }

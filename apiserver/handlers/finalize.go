@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -16,7 +15,7 @@ func finalize(w http.ResponseWriter, r *http.Request, s *Scope) {
 	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
 	defer cancel()
 	if r.Method != http.MethodPut {
-		s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), s.Info.Verb))
+		NotAllowed(w, r)
 		return
 	}
 	out, err := s.output(r)

@@ -2,9 +2,12 @@ package handlers
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kogge-dev/kogge/apiserver/negotiation"
 )
 
 // get answers with one object.
@@ -22,6 +25,10 @@ func (s *Scope) get(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, err)
 			return
 		}
+	}
+	if out.Shape == negotiation.PartialMetadata && out.As.Kind == "PartialObjectMetadataList" {
+		s.fail(w, r, negotiation.NotShaped(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (*%s.%s)", s.internal(), s.Resource.Kind)))
+		return
 	}
 	res, err := s.Registry.Get(ctx, s.Info.Namespace, s.Info.Name, o.ResourceVersion)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kogge-dev/kogge/apiserver/authn"
+	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -132,6 +132,10 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		NotFound(w, r)
 		return
 	}
+	if !negotiation.Accepts(r) {
+		NotAcceptable(w, r)
+		return
+	}
 	if s.Sub != nil {
 		if special := h.specials[specialKey(s)]; special != nil {
 			special(w, r, s)
@@ -140,7 +144,7 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	handle := s.handler(r.Method)
 	if handle == nil {
-		s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), i.Verb))
+		NotAllowed(w, r)
 		return
 	}
 	handle(w, r)

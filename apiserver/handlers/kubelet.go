@@ -46,7 +46,7 @@ func newKubelets(k Kubelets) *kubelets {
 func (h *Handlers) stream(verb string, options func() runtime.Object) Special {
 	return func(w http.ResponseWriter, r *http.Request, s *Scope) {
 		if r.Method != http.MethodGet && r.Method != http.MethodPost {
-			s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), s.Info.Verb))
+			NotAllowed(w, r)
 			return
 		}
 		pod, node, err := h.podOnNode(r.Context(), s)
@@ -98,7 +98,7 @@ func streamQuery(q url.Values) url.Values {
 // log answers with a container's log.
 func (h *Handlers) log(w http.ResponseWriter, r *http.Request, s *Scope) {
 	if r.Method != http.MethodGet {
-		s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), s.Info.Verb))
+		NotAllowed(w, r)
 		return
 	}
 	o := &corev1.PodLogOptions{}

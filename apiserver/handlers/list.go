@@ -40,6 +40,10 @@ func (s *Scope) list(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	if out.Shape == negotiation.PartialMetadata && out.As.Kind == "PartialObjectMetadata" {
+		s.fail(w, r, negotiation.NotShaped(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (*%s.%sList)", s.internal(), s.Resource.Kind)))
+		return
+	}
 	var body []byte
 	switch out.Shape {
 	case negotiation.Table:

@@ -53,7 +53,7 @@ func (s *Scope) patchInput(r *http.Request) (*patch.Patch, *metav1.PatchOptions,
 	var out negotiation.Output
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !slices.Contains(patch.Types, kind) {
-		return nil, nil, out, negotiation.Unsupported(patch.Types...)
+		return nil, nil, out, generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
 	}
 	out, err := s.output(r)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Scope) decodePatched(data []byte, into runtime.Object, want schema.Grou
 		return err
 	}
 	if obj != into {
-		return fmt.Errorf("unable to decode %s into %s", gvk, want)
+		return unconvertible(*gvk, want)
 	}
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	if o, ok := obj.(resource.Object); ok {

@@ -25,9 +25,24 @@ import (
 // gzipFrom is the size in bytes from which an answer is compressed for a client that accepts it.
 const gzipFrom = 128 << 10
 
-// NotFound answers for a path that nothing is at.
+// NotFound answers for a path of a known group that no resource is at.
 func NotFound(w http.ResponseWriter, r *http.Request) {
-	http.NotFound(w, r)
+	Error(w, r, generic(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource"))
+}
+
+// NotAllowed answers a method that the path does not have.
+func NotAllowed(w http.ResponseWriter, r *http.Request) {
+	Error(w, r, generic(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource"))
+}
+
+// NotAcceptable answers a client that takes none of the media types.
+func NotAcceptable(w http.ResponseWriter, r *http.Request) {
+	Error(w, r, generic(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "406: Not Acceptable\n\nAvailable representations: "+negotiation.Available()))
+}
+
+// generic is an error that says nothing of any object.
+func generic(code int32, reason metav1.StatusReason, text string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: text, Details: &metav1.StatusDetails{}}}
 }
 
 // fail answers with an error.
@@ -195,11 +210,11 @@ func (s *Scope) output(r *http.Request) (negotiation.Output, error) {
 }
 
 // Document answers with a discovery document.
-func Document(w http.ResponseWriter, r *http.Request, kind string, doc any) {
+func Document(w http.ResponseWriter, r *http.Request, gvk schema.GroupVersionKind, doc any) {
 	out, err := negotiation.Negotiate(r, negotiation.Endpoint{})
 	if err != nil {
 		Error(w, r, err)
 		return
 	}
-	writeMeta(w, r, http.StatusOK, out, schema.GroupVersionKind{Version: "v1", Kind: kind}, doc)
+	writeMeta(w, r, http.StatusOK, out, gvk, doc)
 }

@@ -35,7 +35,7 @@ func (h *Handlers) token(w http.ResponseWriter, r *http.Request, s *Scope) {
 	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
 	defer cancel()
 	if r.Method != http.MethodPost {
-		s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), s.Info.Verb))
+		NotAllowed(w, r)
 		return
 	}
 	out, err := negotiation.Negotiate(r, negotiation.Endpoint{})

@@ -81,6 +81,24 @@ func (e *statusError) Status() metav1.Status {
 	return metav1.Status{Status: metav1.StatusFailure, Code: e.code, Reason: e.reason, Message: e.text}
 }
 
+// Accepts says whether the client takes any of the media types at all, by its Accept header's names alone.
+// Only a full wildcard counts as one: a genuine server's router does not know application/*.
+func Accepts(r *http.Request) bool {
+	header := r.Header.Get("Accept")
+	if header == "" {
+		return true
+	}
+	for _, c := range clauses(header) {
+		if c.kind == "*" && c.sub == "*" || slices.Contains(all, Media(c.kind+"/"+c.sub)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Available lists the media types as a client without any of them is told.
+func Available() string { return strings.Join(names(false), ", ") }
+
 // Negotiate chooses the output for a request.
 func Negotiate(r *http.Request, e Endpoint) (Output, error) {
 	header := r.Header.Get("Accept")
@@ -101,7 +119,7 @@ func Negotiate(r *http.Request, e Endpoint) (Output, error) {
 			}
 		}
 	}
-	return Output{}, notAcceptable(e.Stream)
+	return Output{}, notAcceptable(false)
 }
 
 // accept checks the parameters of a clause that names the media type.
@@ -216,6 +234,11 @@ func clauses(header string) []clause {
 		return 0
 	})
 	return out
+}
+
+// NotShaped is the error for a shape that the answer can't be put into.
+func NotShaped(text string) error {
+	return &statusError{code: http.StatusNotAcceptable, reason: metav1.StatusReasonNotAcceptable, text: text}
 }
 
 // String names the media type as it is sent.

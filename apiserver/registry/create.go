@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -204,7 +203,7 @@ func (r *Registry) createError(ctx context.Context, err error, key string, obj r
 	return exists
 }
 
-// storeError makes an API error of one that no kind foresees.
+// storeError makes an API error of a deadline. Other errors are told as they are.
 func storeError(err error) error {
 	var status apierrors.APIStatus
 	switch {
@@ -215,5 +214,5 @@ func storeError(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	return apierrors.NewInternalError(fmt.Errorf("store: %w", err))
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -53,6 +54,15 @@ func (c converter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner
 	gvk := c.r.GVK()
 	if _, ok := gv.KindForGroupVersionKinds([]schema.GroupVersionKind{gvk}); !ok {
 		return nil, runtime.NewNotRegisteredErrForTarget("kogge", reflect.TypeOf(in), gv)
+	}
+	if u, ok := in.(*unstructured.Unstructured); ok {
+		// A merged configuration comes as a tree; what it leaves out is defaulted now.
+		typed := c.r.New()
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
+			return nil, err
+		}
+		c.Default(typed)
+		in = typed
 	}
 	in.GetObjectKind().SetGroupVersionKind(gvk)
 	return in, nil

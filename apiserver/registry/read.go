@@ -141,12 +141,12 @@ func (r *Registry) List(ctx context.Context, namespace string, o *internalversio
 
 // continued goes on with a list where its token says.
 func (r *Registry) continued(ctx context.Context, prefix string, filter cache.Filter, o *internalversion.ListOptions) (*List, error) {
-	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return nil, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
-	}
 	from, revision, err := decodeToken(o.Continue, prefix)
 	if err != nil {
 		return nil, err
+	}
+	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return nil, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	if revision == anyRevision {
 		if err := r.wait(ctx, ""); err != nil {
@@ -272,7 +272,7 @@ type Watching struct {
 func (r *Registry) Watch(ctx context.Context, namespace string, o *internalversion.ListOptions) (*Watching, error) {
 	version, err := parseVersion(o.ResourceVersion)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
+		return nil, err
 	}
 	w := &Watching{Filter: Filter(namespace, o), Revision: version}
 	initial := ptr.Deref(o.SendInitialEvents, version == 0)

@@ -222,9 +222,6 @@ func (r *Registry) createByUpdate(ctx context.Context, namespace, name, key stri
 	if err != nil {
 		return nil, err
 	}
-	if v := obj.GetResourceVersion(); v != "" && v != "0" {
-		return nil, apierrors.NewConflict(r.Resource.GR(), name, errors.New(staleText))
-	}
 	obj.SetResourceVersion("")
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)

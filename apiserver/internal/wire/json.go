@@ -11,7 +11,7 @@ import (
 func Head(gvk schema.GroupVersionKind) []byte {
 	b, _ := json.Marshal(struct {
 		Kind       string `json:"kind"`
-		APIVersion string `json:"apiVersion"`
+		APIVersion string `json:"apiVersion,omitempty"`
 	}{gvk.Kind, gvk.GroupVersion().String()}) // two strings always encode
 	b[len(b)-1] = ','
 	return b
