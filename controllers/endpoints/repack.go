@@ -3,13 +3,13 @@ package endpoints
 import (
 	"bytes"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/dump"
 	"k8s.io/utils/ptr"
+
+	"github.com/kogge-dev/kogge/controllers/internal/backends"
 )
 
 // Repack brings subsets into the canonical form: every address is listed once for each
@@ -44,10 +44,14 @@ func Repack(subsets []corev1.EndpointSubset) []corev1.EndpointSubset {
 	}
 	packed := make([]corev1.EndpointSubset, 0, len(sets))
 	for _, subset := range sets {
-		slices.SortFunc(subset.Ports, func(a, b corev1.EndpointPort) int { return bytes.Compare(hash(a), hash(b)) })
+		slices.SortFunc(subset.Ports, func(a, b corev1.EndpointPort) int {
+			return bytes.Compare(backends.ContentHash(a), backends.ContentHash(b))
+		})
 		packed = append(packed, *subset)
 	}
-	slices.SortFunc(packed, func(a, b corev1.EndpointSubset) int { return bytes.Compare(hash(a), hash(b)) })
+	slices.SortFunc(packed, func(a, b corev1.EndpointSubset) int {
+		return bytes.Compare(backends.ContentHash(a), backends.ContentHash(b))
+	})
 	return packed
 }
 
@@ -123,12 +127,4 @@ func (o *offered) subset() *corev1.EndpointSubset {
 		}
 	}
 	return subset
-}
-
-// hash is upstream's measure for the order of ports and subsets: FNV-1a of a dump.
-func hash(object any) []byte {
-	hasher := fnv.New128a()
-	// Writing to a hash never fails.
-	_, _ = hasher.Write([]byte(dump.ForHash(object)))
-	return hasher.Sum(nil)
 }

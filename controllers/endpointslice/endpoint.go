@@ -1,6 +1,9 @@
 package endpointslice
 
 import (
+	"bytes"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/utils/ptr"
@@ -12,7 +15,7 @@ import (
 // newEndpoint describes a pod as an endpoint. Serving is what the probes say; ready is
 // that and not being deleted, or whatever the Service wants published. node may be nil.
 func newEndpoint(service *corev1.Service, pod *corev1.Pod, node *corev1.Node, family corev1.IPFamily) discoveryv1.Endpoint {
-	serving := service.Spec.PublishNotReadyAddresses || podstate.Ready(pod)
+	serving := podstate.Ready(pod)
 	terminating := pod.DeletionTimestamp != nil
 	endpoint := discoveryv1.Endpoint{
 		Addresses: backends.Addresses(pod, family),
@@ -62,7 +65,7 @@ func hints(service *corev1.Service, endpoint *discoveryv1.Endpoint) *discoveryv1
 }
 
 // newPorts gives the ports of a Service with the numbers that they have on a pod. Ports
-// that the pod doesn't have are left out.
+// that the pod doesn't have are left out. The order is upstream's, by content.
 func newPorts(service *corev1.Service, pod *corev1.Pod) []discoveryv1.EndpointPort {
 	ports := []discoveryv1.EndpointPort{}
 	for i := range service.Spec.Ports {
@@ -75,5 +78,8 @@ func newPorts(service *corev1.Service, pod *corev1.Pod) []discoveryv1.EndpointPo
 			Name: ptr.To(port.Name), Port: ptr.To(number), Protocol: ptr.To(port.Protocol), AppProtocol: port.AppProtocol,
 		})
 	}
+	slices.SortFunc(ports, func(a, b discoveryv1.EndpointPort) int {
+		return bytes.Compare(backends.ContentHash(a), backends.ContentHash(b))
+	})
 	return ports
 }
