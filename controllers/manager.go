@@ -58,7 +58,7 @@ func unlimited(c *rest.Config) *rest.Config {
 	c.QPS = -1
 	c.Burst = 0
 	if c.UserAgent == "" {
-		c.UserAgent = "kogge-controllers"
+		c.UserAgent = "kube-controller-manager"
 	}
 	return c
 }

@@ -77,7 +77,7 @@ func New(options Options) (*Scheduler, error) {
 	config := rest.CopyConfig(options.Config)
 	config.QPS, config.Burst = -1, 0
 	if config.UserAgent == "" {
-		config.UserAgent = "kogge-scheduler"
+		config.UserAgent = "kube-scheduler"
 	}
 	if config.ContentType == "" {
 		config.ContentType = "application/vnd.kubernetes.protobuf"
