@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -131,10 +132,9 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	if k.options.Listener != nil {
 		group.Go(func() error { return k.serve(ctx) })
 	}
-	group.Go(func() error { return k.pool.Run(ctx) })
 	group.Go(func() error { return k.watcher().Run(ctx) })
 	group.Go(func() error { return k.node.Run(ctx) })
-	err := group.Wait()
+	err := errors.Join(k.pool.Run(ctx), group.Wait())
 	k.stopping.Wait()
 	k.images.Wait()
 	k.probes.Wait()

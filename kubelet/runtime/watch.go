@@ -66,19 +66,18 @@ func (w *Watcher) follow(ctx context.Context, connected func()) error {
 	}
 	connected()
 	w.Connected(nil)
+	if w.Relist == 0 {
+		return w.receive(stream)
+	}
 	broken := make(chan error, 1)
 	go func() { broken <- w.receive(stream) }()
-	var relist <-chan time.Time
-	if w.Relist > 0 {
-		ticker := w.Clock.NewTicker(w.Relist)
-		defer ticker.Stop()
-		relist = ticker.C()
-	}
+	ticker := w.Clock.NewTicker(w.Relist)
+	defer ticker.Stop()
 	for {
 		select {
 		case err := <-broken:
 			return err
-		case <-relist:
+		case <-ticker.C():
 			if err := w.compare(ctx); err != nil {
 				cancel()
 				<-broken

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -41,12 +42,18 @@ type Options struct {
 // Server answers requests about one kubelet's pods.
 type Server struct {
 	options Options
-	handler http.Handler
+	// handler is made when it is first asked for: most simulated nodes are never asked anything.
+	handler func() http.Handler
 }
 
 // New returns a Server.
 func New(options Options) *Server {
 	s := &Server{options: options}
+	s.handler = sync.OnceValue(s.routes)
+	return s
+}
+
+func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", s.healthz)
 	mux.HandleFunc("GET /pods", s.pods)
@@ -63,12 +70,11 @@ func New(options Options) *Server {
 	mux.HandleFunc("GET /stats/summary", s.summary)
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /metrics/resource", s.resourceMetrics)
-	s.handler = mux
-	return s
+	return mux
 }
 
 // Handler answers requests whose sender has been authenticated.
-func (s *Server) Handler() http.Handler { return s.handler }
+func (s *Server) Handler() http.Handler { return s.handler() }
 
 // Run serves over TLS until ctx ends. Without authorities nobody can be authenticated, and only /healthz answers.
 func (s *Server) Run(ctx context.Context, listener net.Listener, certificate tls.Certificate, authorities *x509.CertPool) error {
@@ -79,7 +85,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, certificate tls
 	// HTTP/2 can't be upgraded to the streams that exec needs.
 	config.NextProtos = []string{"http/1.1"}
 	serving := &http.Server{
-		Handler:           authenticated(s.handler),
+		Handler:           authenticated(s.Handler()),
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug),
 		// Followers of logs must end when the kubelet does.
