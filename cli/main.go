@@ -48,7 +48,7 @@ func newRoot() *cobra.Command {
 		command.GroupID = "clusters"
 		root.AddCommand(command)
 	}
-	for _, command := range []*cobra.Command{newControllers(), newKubelet(), newProxy()} {
+	for _, command := range []*cobra.Command{newServer(), newAPIServer(), newControllers(), newScheduler(), newKubelet(), newProxy()} {
 		command.GroupID = "components"
 		root.AddCommand(command)
 	}
