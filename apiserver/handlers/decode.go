@@ -64,12 +64,13 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 	}
 	want := s.gvk()
 	obj, gvk, err := set[m].Decode(body, &want, into)
+	var found []error
 	if err != nil {
 		strict, ok := runtime.AsStrictDecodingError(err)
 		if !ok || obj == nil || directive != metav1.FieldValidationWarn {
 			return nil, decodeError(err, want, gvk, body)
 		}
-		warnStrict(ctx, strict.Errors())
+		found = strict.Errors()
 	}
 	if reflect.TypeOf(obj) != reflect.TypeOf(into) {
 		return nil, decodeError(unconvertible(*gvk, want), want, gvk, body)
@@ -77,6 +78,7 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 	if gvk.GroupVersion() != want.GroupVersion() {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), want.GroupVersion()))
 	}
+	warnStrict(ctx, found)
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return obj, nil
 }

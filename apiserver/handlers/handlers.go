@@ -147,6 +147,9 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		NotAllowed(w, r)
 		return
 	}
+	if s.Resource.Deprecated != "" {
+		request.Warn(r.Context(), s.Resource.Deprecated)
+	}
 	handle(w, r)
 }
 

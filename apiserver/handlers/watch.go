@@ -16,6 +16,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/internal/wire"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
@@ -59,7 +60,7 @@ func (s *Scope) watch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer watching.Stop()
-	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out, table: table, filter: watching.Filter}
+	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out, table: table, filter: watching.Filter, warnings: request.Warnings(r.Context())}
 	st.open()
 	// The client has gone, or its time is over: either way nobody is left to be told.
 	_ = st.serve(ctx, watching, o.AllowWatchBookmarks)
@@ -109,6 +110,8 @@ type stream struct {
 	table   *metav1.TableOptions
 	filter  cache.Filter
 	buf     []byte
+
+	warnings []string
 }
 
 func (st *stream) open() {
@@ -117,6 +120,9 @@ func (st *stream) open() {
 		kind += ";stream=watch"
 	}
 	st.w.Header().Set("Content-Type", kind)
+	for _, text := range st.warnings {
+		st.w.Header().Add("Warning", warningHeader(text))
+	}
 	st.w.WriteHeader(http.StatusOK)
 	_ = st.flusher.Flush() // an error shows at the first frame
 }

@@ -92,7 +92,10 @@ func (r *Registry) prepareCreate(ctx context.Context, namespace string, obj reso
 	if hooks.PrepareForCreate != nil {
 		hooks.PrepareForCreate(ctx, obj)
 	}
-	errs := r.validateMeta(obj)
+	var errs field.ErrorList
+	if !r.Resource.OwnMetadata {
+		errs = r.validateMeta(obj)
+	}
 	if hooks.Validate != nil {
 		errs = append(errs, hooks.Validate(ctx, obj)...)
 	}
@@ -101,7 +104,7 @@ func (r *Registry) prepareCreate(ctx context.Context, namespace string, obj reso
 		errs = genericvalidation.ValidateObjectMetaAccessor(obj, r.Resource.Namespaced, pathSegment, field.NewPath("metadata"))
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(r.Resource.GVK().GroupKind(), obj.GetName(), errs)
+		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), errs)
 	}
 	r.warn(ctx, hooks, obj, nil)
 	return r.Admission.Validate(ctx, &Attributes{Operation: Create, Resource: r.Resource, Subresource: o.Subresource, Namespace: namespace, Name: obj.GetName(), Object: obj, DryRun: o.DryRun})
@@ -113,7 +116,9 @@ func (r *Registry) validateMeta(obj resource.Object) field.ErrorList {
 	if rule == nil {
 		rule = genericvalidation.NameIsDNSSubdomain
 	}
-	return genericvalidation.ValidateObjectMetaAccessor(obj, r.Resource.Namespaced, rule, field.NewPath("metadata"))
+	path := field.NewPath("metadata")
+	errs := genericvalidation.ValidateObjectMetaAccessor(obj, r.Resource.Namespaced, rule, path)
+	return append(errs, resource.ValidateFinalizers(obj, path)...)
 }
 
 func pathSegment(name string, prefix bool) []string {

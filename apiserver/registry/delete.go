@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store"
@@ -121,13 +122,27 @@ func preconditions(res *resource.Resource, obj resource.Object, options *metav1.
 		return nil
 	}
 	// The Kind stands where a resource is meant: that is how a genuine server answers.
-	gr := res.GR()
-	gr.Resource = res.Kind
+	kind := res.InvalidKind()
+	gr := schema.GroupResource{Group: kind.Group, Resource: kind.Kind}
+	if res.Held != nil {
+		return heldPreconditions(res, obj, p)
+	}
 	if p.UID != nil && *p.UID != obj.GetUID() {
 		return apierrors.NewConflict(gr, obj.GetName(), fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, obj.GetUID()))
 	}
 	if p.ResourceVersion != nil && *p.ResourceVersion != obj.GetResourceVersion() {
 		return apierrors.NewConflict(gr, obj.GetName(), fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, obj.GetResourceVersion()))
+	}
+	return nil
+}
+
+// heldPreconditions is how a kind with finalizers in its spec, a Namespace, says the same.
+func heldPreconditions(res *resource.Resource, obj resource.Object, p *metav1.Preconditions) error {
+	if p.UID != nil && *p.UID != obj.GetUID() {
+		return apierrors.NewConflict(res.GR(), obj.GetName(), fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, obj.GetUID()))
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != obj.GetResourceVersion() {
+		return apierrors.NewConflict(res.GR(), obj.GetName(), fmt.Errorf("Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *p.ResourceVersion, obj.GetResourceVersion()))
 	}
 	return nil
 }

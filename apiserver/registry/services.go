@@ -106,7 +106,7 @@ func (s *Services) Begin(_ context.Context, obj, old resource.Object, dryRun boo
 	if err := s.load(); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	t := &taking{services: s, service: svc}
+	t := &taking{services: s, service: svc, dryRun: dryRun}
 	if err := t.take(was); err != nil {
 		t.giveBack()
 		return nil, err
@@ -251,6 +251,7 @@ func normalize(svc, was *corev1.Service) {
 type taking struct {
 	services *Services
 	service  *corev1.Service
+	dryRun   bool
 	ips      []netip.Addr
 	ports    []portKey
 }
@@ -286,6 +287,12 @@ func (t *taking) invalid(path *field.Path, value any, text string) error {
 
 func (t *taking) takeIPs(was *corev1.Service) error {
 	spec := &t.service.Spec
+	if len(spec.ClusterIPs) == 0 && t.dryRun {
+		// Looking for a free one would promise something.
+		ip := t.services.ClusterIPs.Masked().Addr().Next().String()
+		spec.ClusterIP, spec.ClusterIPs = ip, []string{ip}
+		return nil
+	}
 	if len(spec.ClusterIPs) == 0 {
 		ip, err := t.services.freeIP()
 		if err != nil {

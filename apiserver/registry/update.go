@@ -143,11 +143,14 @@ func (r *Registry) prepareUpdate(ctx context.Context, namespace string, obj, old
 	path := field.NewPath("metadata")
 	errs := genericvalidation.ValidateObjectMetaAccessor(obj, r.Resource.Namespaced, pathSegment, path)
 	errs = append(errs, genericvalidation.ValidateObjectMetaAccessorUpdate(obj, old, path)...)
+	if !r.Resource.OwnMetadata {
+		errs = append(errs, resource.ValidateFinalizers(obj, path)...)
+	}
 	if hooks.ValidateUpdate != nil {
 		errs = append(errs, hooks.ValidateUpdate(ctx, obj, old)...)
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(r.Resource.GVK().GroupKind(), obj.GetName(), errs)
+		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), errs)
 	}
 	r.warn(ctx, hooks, obj, old)
 	keepTimes(obj, old)
@@ -222,7 +225,6 @@ func (r *Registry) createByUpdate(ctx context.Context, namespace, name, key stri
 	if err != nil {
 		return nil, err
 	}
-	obj.SetResourceVersion("")
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	obj.SetSelfLink("")

@@ -36,7 +36,7 @@ var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
 // Parse reads a request's path and method. The query matters where a list is really a watch.
 //
-// Paths are /api/VERSION/… and /apis/GROUP/VERSION/…, each followed by [watch/|proxy/] and then
+// Paths are /api/VERSION/… and /apis/GROUP/VERSION/…, each followed by [watch/] and then
 // [namespaces/NAMESPACE/]RESOURCE[/NAME[/SUBRESOURCE…]].
 func Parse(r *http.Request) *Info {
 	i := &Info{Path: r.URL.Path, Verb: strings.ToLower(r.Method)}
@@ -51,9 +51,9 @@ func Parse(r *http.Request) *Info {
 	}
 	i.IsResource = true
 	i.Verb = verb(r.Method)
-	if parts[0] == "watch" || parts[0] == "proxy" {
-		if i.Verb == "get" || parts[0] == "proxy" {
-			i.Verb = parts[0]
+	if parts[0] == "watch" {
+		if i.Verb == "get" {
+			i.Verb = "watch"
 		}
 		if parts = parts[1:]; len(parts) == 0 {
 			i.IsResource = false

@@ -51,6 +51,9 @@ type Kind[T Object] struct {
 	FieldAliases map[string]string
 
 	ValidateName   func(name string, prefix bool) []string
+	OwnMetadata    bool
+	ErrorKind      schema.GroupKind
+	Deprecated     string
 	CreateOnUpdate bool
 	NeedsVersion   bool
 	ReturnDeleted  bool
@@ -88,6 +91,7 @@ func Define[T Object](k Kind[T]) *Resource {
 		FromStorage: k.FromStorage, FieldAliases: k.FieldAliases,
 
 		ValidateName: k.ValidateName, CreateOnUpdate: k.CreateOnUpdate, NeedsVersion: k.NeedsVersion,
+		OwnMetadata: k.OwnMetadata, ErrorKind: k.ErrorKind, Deprecated: k.Deprecated,
 		ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation,
 	}
 	if r.Singular == "" {

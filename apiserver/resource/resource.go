@@ -127,6 +127,12 @@ type Resource struct {
 
 	// ValidateName judges metadata.name; prefix is set for generateName.
 	ValidateName func(name string, prefix bool) []string
+	// OwnMetadata: Validate judges the metadata too, in an order or by a rule of its own.
+	OwnMetadata bool
+	// ErrorKind names the kind in errors where that is another than its own.
+	ErrorKind schema.GroupKind
+	// Deprecated is a warning for every request; empty: none.
+	Deprecated string
 	// CreateOnUpdate: PUT of a missing object creates it.
 	CreateOnUpdate bool
 	// NeedsVersion: an update must name the version that it replaces.
@@ -158,6 +164,14 @@ func (r *Resource) SelectableFields(obj Object) fields.Set {
 		set["metadata.namespace"] = obj.GetNamespace()
 	}
 	return set
+}
+
+// InvalidKind is the kind as errors name it.
+func (r *Resource) InvalidKind() schema.GroupKind {
+	if r.ErrorKind.Kind != "" {
+		return r.ErrorKind
+	}
+	return r.GVK().GroupKind()
 }
 
 // Sub returns the subresource of a name, or nil.

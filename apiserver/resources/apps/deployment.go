@@ -89,8 +89,6 @@ var Deployment = resource.Define(resource.Kind[*appsv1.Deployment]{
 	},
 })
 
-func itoa(n int32) string { return strconv.Itoa(int(n)) }
-
 func deploymentWarnings(d *appsv1.Deployment) []string {
 	return podspec.Warnings(&d.Spec.Template.Spec, &d.Spec.Template.ObjectMeta, specPath.Child("template"))
 }

@@ -68,7 +68,6 @@ var ReplicaSet = resource.Define(resource.Kind[*appsv1.ReplicaSet]{
 		},
 		ReplicasPath: []string{"spec", "replicas"},
 	},
-	Fields:       map[string]func(*appsv1.ReplicaSet) string{"status.replicas": func(rs *appsv1.ReplicaSet) string { return itoa(rs.Status.Replicas) }},
 	ValidateName: apivalidation.NameIsDNSSubdomain,
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn,

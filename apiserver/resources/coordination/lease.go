@@ -18,10 +18,12 @@ var Lease = resource.Define(resource.Kind[*coordinationv1.Lease]{
 	List:  &coordinationv1.LeaseList{},
 	Store: "leases",
 	Strategy: resource.Strategy[*coordinationv1.Lease]{
-		Validate:       func(_ context.Context, l *coordinationv1.Lease) field.ErrorList { return validate(&l.Spec) },
+		Validate: func(_ context.Context, l *coordinationv1.Lease) field.ErrorList {
+			return append(apivalidation.ValidateObjectMeta(&l.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")), validate(&l.Spec)...)
+		},
 		ValidateUpdate: func(_ context.Context, l, _ *coordinationv1.Lease) field.ErrorList { return validate(&l.Spec) },
 	},
-	ValidateName:   apivalidation.NameIsDNSSubdomain,
+	OwnMetadata:    true,
 	CreateOnUpdate: true,
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn, resource.Column("Holder", "string", coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"]), resource.AgeColumn,

@@ -15,8 +15,6 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
-const endpointsDeprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-
 // Endpoints lists the addresses behind a Service, in the old form.
 var Endpoints = resource.Define(resource.Kind[*corev1.Endpoints]{
 	Name:  resource.Name{Version: "v1", Kind: "Endpoints", Plural: "endpoints", Singular: "endpoints", Short: []string{"ep"}, Namespaced: true},
@@ -32,14 +30,11 @@ var Endpoints = resource.Define(resource.Kind[*corev1.Endpoints]{
 		}
 	},
 	Strategy: resource.Strategy[*corev1.Endpoints]{
-		Validate:         func(_ context.Context, e *corev1.Endpoints) field.ErrorList { return validateSubsets(e.Subsets) },
-		ValidateUpdate:   func(_ context.Context, e, _ *corev1.Endpoints) field.ErrorList { return validateSubsets(e.Subsets) },
-		WarningsOnCreate: func(context.Context, *corev1.Endpoints) []string { return []string{endpointsDeprecated} },
-		WarningsOnUpdate: func(context.Context, *corev1.Endpoints, *corev1.Endpoints) []string {
-			return []string{endpointsDeprecated}
-		},
+		Validate:       func(_ context.Context, e *corev1.Endpoints) field.ErrorList { return validateSubsets(e.Subsets) },
+		ValidateUpdate: func(_ context.Context, e, _ *corev1.Endpoints) field.ErrorList { return validateSubsets(e.Subsets) },
 	},
 	ValidateName:   apivalidation.NameIsDNSSubdomain,
+	Deprecated:     "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 	CreateOnUpdate: true,
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn, resource.Column("Endpoints", "string", corev1.Endpoints{}.SwaggerDoc()["subsets"]), resource.AgeColumn,

@@ -27,7 +27,7 @@ var Event = resource.Define(resource.Kind[*corev1.Event]{
 		ValidateUpdate: func(_ context.Context, e, _ *corev1.Event) field.ErrorList { return validateEvent(e) },
 	},
 	Fields:         EventFields,
-	ValidateName:   func(string, bool) []string { return nil },
+	OwnMetadata:    true,
 	CreateOnUpdate: true,
 	Propagation:    resource.Unsupported,
 	TTL:            func(*corev1.Event) int64 { return EventTTL },

@@ -41,7 +41,7 @@ var Service = resource.Define(resource.Kind[*corev1.Service]{
 		"spec.clusterIP": func(s *corev1.Service) string { return s.Spec.ClusterIP },
 		"spec.type":      func(s *corev1.Service) string { return string(s.Spec.Type) },
 	},
-	ValidateName:   apivalidation.NameIsDNS1035Label,
+	ValidateName:   apivalidation.NameIsDNSLabel,
 	CreateOnUpdate: true,
 	ReturnDeleted:  true,
 	Columns: []metav1.TableColumnDefinition{

@@ -18,8 +18,6 @@ var ServiceAccount = resource.Define(resource.Kind[*corev1.ServiceAccount]{
 		GVK: authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")}},
 	ValidateName:  apivalidation.ValidateServiceAccountName,
 	ReturnDeleted: true,
-	Columns: []metav1.TableColumnDefinition{
-		resource.NameColumn, resource.Column("Secrets", "string", corev1.ServiceAccount{}.SwaggerDoc()["secrets"]), resource.AgeColumn,
-	},
-	Row: func(s *corev1.ServiceAccount) []any { return []any{s.Name, int64(len(s.Secrets)), resource.AgeOf(s)} },
+	Columns:       []metav1.TableColumnDefinition{resource.NameColumn, resource.AgeColumn},
+	Row:           func(s *corev1.ServiceAccount) []any { return []any{s.Name, resource.AgeOf(s)} },
 })

@@ -48,10 +48,8 @@ var EndpointSlice = resource.Define(resource.Kind[*discoveryv1.EndpointSlice]{
 	Strategy: resource.Strategy[*discoveryv1.EndpointSlice]{
 		PrepareForCreate: func(_ context.Context, s *discoveryv1.EndpointSlice) { s.Generation = 1 },
 		PrepareForUpdate: func(_ context.Context, s, old *discoveryv1.EndpointSlice) {
-			was, now := old.ObjectMeta, s.ObjectMeta
-			was.ResourceVersion, now.ResourceVersion = "", ""
-			was.ManagedFields, now.ManagedFields = nil, nil
-			if !equality.Semantic.DeepEqual(now, was) || !equality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) || !equality.Semantic.DeepEqual(s.Ports, old.Ports) {
+			if !equality.Semantic.DeepEqual(s.Labels, old.Labels) || s.AddressType != old.AddressType ||
+				!equality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) || !equality.Semantic.DeepEqual(s.Ports, old.Ports) {
 				s.Generation = old.Generation + 1
 			}
 		},

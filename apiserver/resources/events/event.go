@@ -5,7 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -38,7 +40,8 @@ var Event = resource.Define(resource.Kind[*eventsv1.Event]{
 	},
 	Fields:         fields(),
 	FieldAliases:   aliases,
-	ValidateName:   func(string, bool) []string { return nil },
+	OwnMetadata:    true,
+	ErrorKind:      schema.GroupKind{Kind: "Event"},
 	CreateOnUpdate: true,
 	Propagation:    resource.Unsupported,
 	Columns:        core.EventColumns,
@@ -90,6 +93,8 @@ func validate(e *eventsv1.Event) field.ErrorList {
 	if ns := e.Regarding.Namespace; (ns == "" && e.Namespace != metav1.NamespaceDefault && e.Namespace != metav1.NamespaceSystem) || (ns != "" && ns != e.Namespace) {
 		errs = append(errs, field.Invalid(field.NewPath("involvedObject", "namespace"), ns, "does not match event.namespace"))
 	}
+	errs = append(errs, apivalidation.ValidateObjectMeta(&e.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
+	errs = append(errs, resource.ValidateFinalizers(e, field.NewPath("metadata"))...)
 	if e.EventTime.IsZero() {
 		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
 	}
