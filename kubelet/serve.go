@@ -66,11 +66,16 @@ func (h host) Pod(namespace, name string) *v1.Pod {
 // Node implements server.Host.
 func (h host) Node() *v1.Node { return h.k.node.Node() }
 
-// current is the pod with the status that the kubelet knows; nil for one that the API doesn't have.
+// current is the pod with the newest status that the kubelet knows; nil for one that the API doesn't have.
 func (e *entry) current() *v1.Pod {
 	pod, status, gone := e.view()
 	if pod == nil || gone {
 		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.sent != nil {
+		status = e.sent // who sees it in the API may ask before the API has answered
 	}
 	with := *pod
 	with.Status = *status

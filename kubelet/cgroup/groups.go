@@ -26,10 +26,13 @@ const leastShares = 2
 
 // Groups are the control groups of one kubelet.
 type Groups struct {
-	root string // of all pods, with a slash in front
+	top  string // what New was given, with a slash in front
+	root string // of all pods
 	// hierarchies are the mount points of v1's controllers; one entry on v2.
 	hierarchies []string
-	unified     bool
+	// all are these and, on a hybrid system, the tree of v2, in which runtimes make groups too.
+	all     []string
+	unified bool
 
 	mu        sync.Mutex
 	burstable map[types.UID]int64 // shares by pod
@@ -37,13 +40,13 @@ type Groups struct {
 
 // New returns Groups below the root, a path in the hierarchy such as /kogge/node-1.
 func New(root string) (*Groups, error) {
-	g := &Groups{root: path.Join("/", root, "kubepods"), burstable: map[types.UID]int64{}}
+	g := &Groups{top: path.Join("/", root), root: path.Join("/", root, "kubepods"), burstable: map[types.UID]int64{}}
 	var stat unix.Statfs_t
 	if err := unix.Statfs(mountPoint, &stat); err != nil {
 		return nil, fmt.Errorf("control groups: %w", err)
 	}
 	if g.unified = stat.Type == unix.CGROUP2_SUPER_MAGIC; g.unified {
-		g.hierarchies = []string{mountPoint}
+		g.hierarchies, g.all = []string{mountPoint}, []string{mountPoint}
 		return g, nil
 	}
 	entries, err := os.ReadDir(mountPoint)
@@ -52,8 +55,14 @@ func New(root string) (*Groups, error) {
 	}
 	for _, entry := range entries {
 		full := filepath.Join(mountPoint, entry.Name())
-		if entry.IsDir() && unix.Statfs(full, &stat) == nil && stat.Type == unix.CGROUP_SUPER_MAGIC {
-			g.hierarchies = append(g.hierarchies, full)
+		if !entry.IsDir() || unix.Statfs(full, &stat) != nil {
+			continue
+		}
+		switch stat.Type {
+		case unix.CGROUP_SUPER_MAGIC:
+			g.hierarchies, g.all = append(g.hierarchies, full), append(g.all, full)
+		case unix.CGROUP2_SUPER_MAGIC:
+			g.all = append(g.all, full)
 		}
 	}
 	if len(g.hierarchies) == 0 {

@@ -22,7 +22,7 @@ func (g *Groups) Remove(pod *v1.Pod) error {
 	g.burstableShares(pod.UID, 0)
 	var failures []error
 	for _, class := range []string{"", "burstable", "besteffort"} {
-		for _, hierarchy := range g.hierarchies {
+		for _, hierarchy := range g.all {
 			folder := filepath.Join(hierarchy, g.root, class, "pod"+string(pod.UID))
 			if err := removeTree(folder); err != nil {
 				failures = append(failures, err)
@@ -36,7 +36,7 @@ func (g *Groups) Remove(pod *v1.Pod) error {
 func (g *Groups) Pods() ([]types.UID, error) {
 	seen := map[types.UID]bool{}
 	for _, class := range []string{"", "burstable", "besteffort"} {
-		for _, hierarchy := range g.hierarchies {
+		for _, hierarchy := range g.all {
 			entries, err := os.ReadDir(filepath.Join(hierarchy, g.root, class))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("list control groups: %w", err)
@@ -56,11 +56,16 @@ func (g *Groups) Pods() ([]types.UID, error) {
 	return uids, nil
 }
 
-// RemoveAll removes the groups of all pods and those above them up to the root. Nothing may run in them.
+// RemoveAll kills what runs below the root that New was given, and removes it, the root too unless it is the
+// hierarchy's own.
 func (g *Groups) RemoveAll() error {
+	top := g.top
+	if top == "/" {
+		top = g.root
+	}
 	var failures []error
-	for _, hierarchy := range g.hierarchies {
-		failures = append(failures, removeTree(path.Join(hierarchy, g.root)))
+	for _, hierarchy := range g.all {
+		failures = append(failures, removeTree(path.Join(hierarchy, top)))
 	}
 	return errors.Join(failures...)
 }

@@ -44,10 +44,10 @@ func (a *Agent) tryRenew(ctx context.Context, node *v1.Node) error {
 		a.lease = lease
 	}
 	lease := a.lease.DeepCopy()
-	lease.ManagedFields = nil
 	lease.Spec = a.newLease(node).Spec
 	renewed, err := a.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
 	if err == nil {
+		renewed.ManagedFields = nil
 		a.lease = renewed
 	}
 	return err
