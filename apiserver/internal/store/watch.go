@@ -19,8 +19,8 @@ type Change struct {
 }
 
 // Watch calls f with every change of keys with the prefix after revision, in order; a call holds all
-// changes of one or more whole revisions, and is also made with none when only the revision is known
-// to have advanced. It returns when ctx ends, f fails, or etcd can't go on: ErrCompacted when the
+// changes of one or more whole revisions and the last of these, and is also made with none when only
+// the revision is known to have advanced. It returns when ctx ends, f fails, or etcd can't go on: ErrCompacted when the
 // revision is gone.
 func (s *Store) Watch(ctx context.Context, prefix string, revision int64, previous bool, f func(seen int64, changes []Change) error) error {
 	opts := []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithRev(revision + 1), clientv3.WithProgressNotify()}
@@ -36,7 +36,12 @@ func (s *Store) Watch(ctx context.Context, prefix string, revision int64, previo
 			}
 			return fmt.Errorf("watch %s: %w", prefix, err)
 		}
-		if err := f(r.Header.Revision, changes(r.Events)); err != nil {
+		// A response's header tells the store's revision, not how far the events go: etcd sends a backlog in parts.
+		seen := r.Header.Revision
+		if n := len(r.Events); n > 0 {
+			seen = r.Events[n-1].Kv.ModRevision
+		}
+		if err := f(seen, changes(r.Events)); err != nil {
 			return err
 		}
 	}

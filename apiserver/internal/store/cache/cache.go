@@ -157,10 +157,6 @@ func (c *Cache) owner(key string) *Collection {
 
 // batch applies the changes of whole revisions. All changes of one collection become visible together.
 func (c *Cache) batch(seen int64, changes []store.Change) error {
-	if len(changes) > 0 {
-		// Only the events themselves prove what has been delivered.
-		seen = changes[len(changes)-1].Revision
-	}
 	for len(changes) > 0 {
 		col := c.owner(changes[0].Key)
 		n := 1
