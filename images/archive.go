@@ -59,9 +59,9 @@ type rootFS struct {
 	DiffIDs []string `json:"diff_ids"`
 }
 
-// WriteArchive writes the image to a file, as a tar of an OCI image layout. The file appears whole or not at all.
-func WriteArchive(file string, image *Image) error {
-	content, err := Archive(image)
+// WriteArchive writes images to a file, as a tar of an OCI image layout. The file appears whole or not at all.
+func WriteArchive(file string, images ...*Image) error {
+	content, err := Archive(images...)
 	if err != nil {
 		return err
 	}
@@ -75,24 +75,27 @@ func WriteArchive(file string, image *Image) error {
 	return nil
 }
 
-// Archive is the image as a tar of an OCI image layout. Its index has one entry for each of the image's names,
-// all with the same digest.
-func Archive(image *Image) ([]byte, error) {
+// Archive is the images as a tar of an OCI image layout. Its index has one entry for each name of each image; what
+// images have in common is in it once.
+func Archive(images ...*Image) ([]byte, error) {
 	layout := layout{}
-	main, err := layout.image(image)
-	if err != nil {
-		return nil, err
-	}
 	top := index{SchemaVersion: 2, MediaType: mediaTypeIndex}
-	for _, name := range image.Names {
-		named := main
-		// The first annotation is what containerd reads, the second is the specification's.
-		named.Annotations = map[string]string{
-			"io.containerd.image.name":          name,
-			"org.opencontainers.image.ref.name": name[strings.LastIndex(name, ":")+1:],
+	for _, image := range images {
+		main, err := layout.image(image)
+		if err != nil {
+			return nil, err
 		}
-		top.Manifests = append(top.Manifests, named)
+		for _, name := range image.Names {
+			named := main
+			// The first annotation is what containerd reads, the second is the specification's.
+			named.Annotations = map[string]string{
+				"io.containerd.image.name":          name,
+				"org.opencontainers.image.ref.name": name[strings.LastIndex(name, ":")+1:],
+			}
+			top.Manifests = append(top.Manifests, named)
+		}
 	}
+	var err error
 	if layout["index.json"], err = json.Marshal(top); err != nil {
 		return nil, fmt.Errorf("encode image index: %w", err)
 	}

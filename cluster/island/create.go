@@ -190,26 +190,22 @@ func adminClient(directory Directory) (*kubernetes.Clientset, error) {
 
 // notReady says which of the cluster's nodes are not ready, and what they say themselves; nil when all are.
 func notReady(spec Spec, nodes []corev1.Node, directory Directory) error {
-	states := map[string]string{}
+	conditions := map[string]corev1.NodeCondition{}
 	for _, node := range nodes {
 		for _, condition := range node.Status.Conditions {
-			if condition.Type != corev1.NodeReady {
-				continue
-			}
-			states[node.Name] = condition.Message
-			if condition.Status == corev1.ConditionTrue {
-				states[node.Name] = ""
+			if condition.Type == corev1.NodeReady {
+				conditions[node.Name] = condition
 			}
 		}
 	}
 	var problems []error
 	for _, node := range spec.NodeList() {
-		state, found := states[node.Name]
+		condition, found := conditions[node.Name]
 		switch {
 		case !found:
 			problems = append(problems, fmt.Errorf("%s has not registered (see %s)", node.Name, directory.NodeLog(node.Name)))
-		case state != "":
-			problems = append(problems, fmt.Errorf("%s is not ready: %s", node.Name, state))
+		case condition.Status != corev1.ConditionTrue:
+			problems = append(problems, fmt.Errorf("%s is not ready: %s: %s", node.Name, condition.Reason, condition.Message))
 		}
 	}
 	return errors.Join(problems...)

@@ -2,53 +2,43 @@ package nodeinit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"time"
 )
 
-// importedMarks holds, for each archive that was imported, which version of it that was. It lies in containerd's
-// own directory, and so lasts as long as what was imported.
-const importedMarks = "/var/lib/containerd/kogge-imported"
+// nodeImages is the archive of the images that a node begins with. importedMark says which version of it was
+// imported; it lies in containerd's own directory, and so lasts as long as what was imported.
+const (
+	nodeImages   = binaries + "/images/node.tar"
+	importedMark = "/var/lib/containerd/kogge-imported"
+)
 
-// importImages brings the archives that lie beside the binaries into containerd, each once.
+// importImages brings the images that a node begins with into containerd, once for each version of the archive.
 func (r *reaper) importImages(ctx context.Context) error {
-	archives, err := filepath.Glob(binaries + "/images/*.tar")
-	if err != nil {
-		return fmt.Errorf("look for images: %w", err)
-	}
-	if err := os.MkdirAll(importedMarks, 0o755); err != nil {
-		return fmt.Errorf("make directory for marks of images: %w", err)
-	}
-	for _, archive := range archives {
-		if err := r.importImage(ctx, archive); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *reaper) importImage(ctx context.Context, archive string) error {
-	about, err := os.Stat(archive)
-	if err != nil {
-		return fmt.Errorf("look at image: %w", err)
-	}
-	version := fmt.Sprintf("%d bytes, %s", about.Size(), about.ModTime().UTC().Format(time.RFC3339Nano))
-	mark := filepath.Join(importedMarks, filepath.Base(archive))
-	if present, err := os.ReadFile(mark); err == nil && string(present) == version {
+	about, err := os.Stat(nodeImages)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	status, err := r.runOnce(ctx, service{name: "images", command: importCommand(archive)})
+	if err != nil {
+		return fmt.Errorf("look for the node's images: %w", err)
+	}
+	version := fmt.Sprintf("%d bytes, %s", about.Size(), about.ModTime().UTC().Format(time.RFC3339Nano))
+	if present, err := os.ReadFile(importedMark); err == nil && string(present) == version {
+		return nil
+	}
+	status, err := r.runOnce(ctx, service{name: "images", command: importCommand(nodeImages)})
 	if err != nil {
 		return err
 	}
 	if status.ExitStatus() != 0 {
-		return fmt.Errorf("import %s: %s", archive, describe(status, nil))
+		return fmt.Errorf("import %s: %s", nodeImages, describe(status, nil))
 	}
-	if err := os.WriteFile(mark, []byte(version), 0o644); err != nil {
-		return fmt.Errorf("mark image as imported: %w", err)
+	if err := os.WriteFile(importedMark, []byte(version), 0o644); err != nil {
+		return fmt.Errorf("mark images as imported: %w", err)
 	}
 	return nil
 }
