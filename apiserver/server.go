@@ -259,3 +259,12 @@ func serve(ctx context.Context, srv *http.Server, l net.Listener, c *tls.Config)
 	}
 	return <-stopped
 }
+
+// Compact forgets all but the present versions of objects, as happens by itself after a while.
+func (s *Server) Compact(ctx context.Context) error {
+	latest, err := s.store.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	return s.store.Compact(ctx, latest)
+}

@@ -23,29 +23,36 @@ import (
 // start runs a server of the test's own and gives a client into it.
 func start(t *testing.T) (*apiserver.Server, kubernetes.Interface) {
 	t.Helper()
+	s, stop := startAt(t, t.TempDir())
+	t.Cleanup(stop)
+	return s, client(t, s, "application/vnd.kubernetes.protobuf")
+}
+
+// startAt runs a server on a folder until stop is called.
+func startAt(t *testing.T, dir string) (s *apiserver.Server, stop func()) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := apiserver.New(t.Context(), apiserver.Options{DataDir: t.TempDir(), UnsafeNoFsync: true, ServiceAccountKey: key, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	s, err = apiserver.New(t.Context(), apiserver.Options{DataDir: dir, UnsafeNoFsync: true, ServiceAccountKey: key, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
 	select {
 	case <-s.Ready():
 	case <-time.After(10 * time.Second):
 		t.Fatal("not ready")
 	}
-	return s, client(t, s, "application/vnd.kubernetes.protobuf")
+	return s, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func client(t *testing.T, s *apiserver.Server, contentType string) kubernetes.Interface {
