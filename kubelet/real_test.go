@@ -347,7 +347,10 @@ func TestRealVolumesAndEnvironment(t *testing.T) {
 	}
 	n.api.Create(ctx, volumePod())
 	p := n.api.EventuallyPod(ctx, "default", "volumes", isReady)
-	log := n.logs(t, "volumes", "main")
+	var log string
+	if !n.api.Eventually(ctx, func() bool { log = n.logs(t, "volumes", "main"); return strings.Contains(log, "that is all") }) {
+		t.Fatalf("the script never came to its end:\n%s", log)
+	}
 	for _, want := range []string{
 		"color=red", "secret=s3cret 440", "token=token-", "label=app=\"x\"", "groups=0 1234", "memory=2777 tmpfs", "disk=2777",
 		"sub=red", "host=volumes", "own " + p.Status.PodIP + "\tvolumes", "alias 192.0.2.7\tfriend", "search default.svc.cluster.local svc.cluster.local cluster.local",
@@ -383,7 +386,8 @@ echo "sub=$(cat /one/color)"
 echo "host=$(hostname)"
 sed 's/^/own /; s/^own 192.0.2.7/alias 192.0.2.7/' /etc/hosts
 cat /etc/resolv.conf
-env` + "\n: " + forever
+env
+echo that is all` + forever
 	main, watcher := shell("main", script), shell("watcher", "while true; do echo \"color is $(cat /settings/color)\"; sleep 0.2; done")
 	group, seconds, mode := int64(1234), int64(1), int32(0o400)
 	main.Env = []v1.EnvVar{
