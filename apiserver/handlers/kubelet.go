@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Kubelets is how the server reaches kubelets.
@@ -54,7 +53,7 @@ func (h *Handlers) stream(verb string, options func() runtime.Object) Special {
 			s.fail(w, r, err)
 			return
 		}
-		if err := connectOptions(r, options()); err != nil {
+		if err := connectOptions(r.URL.Query(), options()); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -73,19 +72,11 @@ func (h *Handlers) stream(verb string, options func() runtime.Object) Special {
 	}
 }
 
-// connectOptions reads the query of an endpoint that connects to a pod.
-func connectOptions(r *http.Request, into runtime.Object) error {
-	if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), corev1.SchemeGroupVersion, into); err != nil {
-		return apierrors.NewBadRequest(err.Error())
-	}
-	return nil
-}
-
 // streamQuery keeps what a kubelet's streaming endpoints understand; they want ones for trues.
 func streamQuery(q url.Values) url.Values {
 	out := url.Values{}
 	for from, to := range map[string]string{"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"} {
-		if on, err := strconv.ParseBool(q.Get(from)); err == nil && on {
+		if v := q[from]; len(v) > 0 && truth(v[0]) {
 			out.Set(to, "1")
 		}
 	}
@@ -102,7 +93,7 @@ func (h *Handlers) log(w http.ResponseWriter, r *http.Request, s *Scope) {
 		return
 	}
 	o := &corev1.PodLogOptions{}
-	if err := connectOptions(r, o); err != nil {
+	if err := connectOptions(r.URL.Query(), o); err != nil {
 		s.fail(w, r, err)
 		return
 	}
