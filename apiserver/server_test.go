@@ -122,3 +122,35 @@ func TestObjectsLive(t *testing.T) {
 		})
 	}
 }
+
+// TestScale: the scale endpoint, by every verb.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	s, c := start(t)
+	if code, _, body := call(t, s, "POST", "/apis/apps/v1/namespaces/default/deployments", "application/json", twoPorts); code != 201 {
+		t.Fatal(body)
+	}
+	const path = "/apis/apps/v1/namespaces/default/deployments/d/scale"
+	for i, x := range []struct{ method, kind, body string }{
+		{"PUT", "application/json", `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d"},"spec":{"replicas":2}}`},
+		{"PATCH", "application/merge-patch+json", `{"spec":{"replicas":3}}`},
+		{"PATCH", "application/strategic-merge-patch+json", `{"spec":{"replicas":4}}`},
+		{"PATCH", "application/json-patch+json", `[{"op":"replace","path":"/spec/replicas","value":5}]`},
+		{"PATCH", "application/apply-patch+yaml", `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d"},"spec":{"replicas":6}}`},
+	} {
+		url := path
+		if x.kind == "application/apply-patch+yaml" {
+			url += "?fieldManager=x&force=true"
+		}
+		if code, _, body := call(t, s, x.method, url, x.kind, x.body); code != 200 {
+			t.Errorf("%s %s: %d %s", x.method, x.kind, code, body)
+		}
+		sc, err := c.AppsV1().Deployments("default").GetScale(t.Context(), "d", metav1.GetOptions{})
+		if err != nil || sc.Spec.Replicas != int32(i+2) || sc.Status.Selector != "a=b" {
+			t.Errorf("%s %s: %+v, %v", x.method, x.kind, sc, err)
+		}
+	}
+	if code, _, body := call(t, s, "PUT", path, "application/json", `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d"},"spec":{"replicas":-1}}`); code != 422 {
+		t.Errorf("a negative number: %d %s", code, body)
+	}
+}

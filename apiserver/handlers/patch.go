@@ -148,8 +148,5 @@ func (s *Scope) decodePatched(data []byte, into runtime.Object, want schema.Grou
 		return unconvertible(*gvk, want)
 	}
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	if o, ok := obj.(resource.Object); ok {
-		s.setDefaults(o)
-	}
 	return err
 }
