@@ -93,6 +93,7 @@ func nodeConfig(directory Directory, spec Spec, node Node) nodeinit.Config {
 		ServiceRange: ServiceRange,
 		PodRange:     PodRange,
 		Domain:       Domain,
+		Mirror:       "http://" + netip.AddrPortFrom(Bridge(), MirrorPort).String(),
 		Directory:    directory.node(node.Name),
 		Binaries:     spec.Binaries,
 		Cgroup:       []string{cgroupName(spec.Name), node.Name},

@@ -30,6 +30,8 @@ var (
 const (
 	// NodePort is the API server's port on the bridge's address.
 	NodePort = 6443
+	// MirrorPort is the port of the registry mirror on the bridge's address.
+	MirrorPort = 5000
 	// PodRangePerNode is the length of each node's share of PodRange.
 	PodRangePerNode = 24
 	// mostNodes is how many shares PodRange has.

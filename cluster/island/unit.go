@@ -46,6 +46,8 @@ func serverArguments(directory Directory, spec Spec) []string {
 		"--node-cidr-mask-size=" + strconv.Itoa(PodRangePerNode),
 		"--node-network-namespace=" + directory.namespaceFile(),
 		"--node-secure-port=" + strconv.Itoa(NodePort),
+		"--image-mirror-dir=" + filepath.Join(spec.Binaries, "images"),
+		"--image-mirror-port=" + strconv.Itoa(MirrorPort),
 	}
 }
 

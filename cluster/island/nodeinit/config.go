@@ -21,6 +21,8 @@ type Config struct {
 	PodRange     netip.Prefix `json:"podRange"`
 	// Domain is the cluster's DNS domain.
 	Domain string `json:"domain"`
+	// Mirror is the URL of the registry mirror that is asked before any other registry.
+	Mirror string `json:"mirror"`
 	// Directory is the node's own on the host, Binaries that of kogge and what it needs beside it.
 	Directory string `json:"directory"`
 	Binaries  string `json:"binaries"`
@@ -56,6 +58,7 @@ const (
 	logs             = "/var/log/kogge"
 	containerdSocket = "/run/containerd/containerd.sock"
 	containerdConfig = "/etc/containerd/config.toml"
+	registryConfigs  = "/etc/containerd/certs.d"
 	networkConfigs   = "/etc/cni/net.d"
 	searchPath       = binaries + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )

@@ -36,7 +36,7 @@ disabled_plugins = [
   [plugins.'io.containerd.cri.v1.images'.pinned_images]
     sandbox = "registry.k8s.io/pause:3.10.2"
   [plugins.'io.containerd.cri.v1.images'.registry]
-    config_path = "/etc/containerd/certs.d"
+    config_path = "` + registryConfigs + `"
 
 [plugins.'io.containerd.cri.v1.runtime']
   disable_apparmor = true
@@ -57,20 +57,33 @@ disabled_plugins = [
 `
 }
 
+// mirrorSettings has every registry's images be looked for in the mirror first. What it doesn't have is asked of
+// the registry itself.
+func mirrorSettings(mirror string) string {
+	return `[host."` + mirror + `"]
+  capabilities = ["pull", "resolve"]
+`
+}
+
 // writeContainerdSettings puts the configuration where containerd is told to read it.
-func writeContainerdSettings() error {
+func writeContainerdSettings(config Config) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return fmt.Errorf("read own capabilities: %w", err)
 	}
-	for _, directory := range []string{filepath.Dir(containerdConfig), "/etc/containerd/certs.d", networkConfigs} {
-		if err := os.MkdirAll(directory, 0o755); err != nil {
+	for file, content := range map[string]string{
+		containerdConfig:                         containerdSettings(!hasCapability(string(status), unix.CAP_SYS_RESOURCE)),
+		registryConfigs + "/_default/hosts.toml": mirrorSettings(config.Mirror),
+	} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return fmt.Errorf("make directory for configuration: %w", err)
 		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return fmt.Errorf("write containerd's configuration: %w", err)
+		}
 	}
-	settings := containerdSettings(!hasCapability(string(status), unix.CAP_SYS_RESOURCE))
-	if err := os.WriteFile(containerdConfig, []byte(settings), 0o644); err != nil {
-		return fmt.Errorf("write containerd's configuration: %w", err)
+	if err := os.MkdirAll(networkConfigs, 0o755); err != nil {
+		return fmt.Errorf("make directory for network configuration: %w", err)
 	}
 	return nil
 }

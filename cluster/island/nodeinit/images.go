@@ -7,37 +7,44 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 )
 
-// nodeImages is the archive of the images that a node begins with. importedMark says which version of it was
-// imported; it lies in containerd's own directory, and so lasts as long as what was imported.
+// A node begins with two archives: the one whose image every pod needs, and one with more. importedMarks holds a
+// file for each archive that was imported, which says which version of it that was; it lies in containerd's own
+// directory, and so lasts as long as what was imported.
 const (
-	nodeImages   = binaries + "/images/node.tar"
-	importedMark = "/var/lib/containerd/kogge-imported"
+	sandboxImage  = binaries + "/images/pause.tar"
+	moreImages    = binaries + "/images/node.tar"
+	importedMarks = "/var/lib/containerd/kogge-imported"
 )
 
-// importImages brings the images that a node begins with into containerd, once for each version of the archive.
-func (r *reaper) importImages(ctx context.Context) error {
-	about, err := os.Stat(nodeImages)
+// importImages brings an archive into containerd, once for each version of it. One that is missing is left out.
+func (r *reaper) importImages(ctx context.Context, archive string) error {
+	about, err := os.Stat(archive)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for the node's images: %w", err)
+		return fmt.Errorf("look for images: %w", err)
 	}
 	version := fmt.Sprintf("%d bytes, %s", about.Size(), about.ModTime().UTC().Format(time.RFC3339Nano))
-	if present, err := os.ReadFile(importedMark); err == nil && string(present) == version {
+	mark := filepath.Join(importedMarks, filepath.Base(archive))
+	if present, err := os.ReadFile(mark); err == nil && string(present) == version {
 		return nil
 	}
-	status, err := r.runOnce(ctx, service{name: "images", command: importCommand(nodeImages)})
+	status, err := r.runOnce(ctx, service{name: "images", command: importCommand(archive)})
 	if err != nil {
 		return err
 	}
 	if status.ExitStatus() != 0 {
-		return fmt.Errorf("import %s: %s", nodeImages, describe(status, nil))
+		return fmt.Errorf("import %s: %s", archive, describe(status, nil))
 	}
-	if err := os.WriteFile(importedMark, []byte(version), 0o644); err != nil {
+	if err := os.MkdirAll(importedMarks, 0o755); err != nil {
+		return fmt.Errorf("mark images as imported: %w", err)
+	}
+	if err := os.WriteFile(mark, []byte(version), 0o644); err != nil {
 		return fmt.Errorf("mark images as imported: %w", err)
 	}
 	return nil

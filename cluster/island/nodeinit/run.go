@@ -33,53 +33,51 @@ func Run(ctx context.Context, config Config, logger *slog.Logger) error {
 	if err := configureNetwork(config); err != nil {
 		return err
 	}
-	if err := writeContainerdSettings(); err != nil {
+	if err := writeContainerdSettings(config); err != nil {
 		return err
 	}
 	logger.Info("node is set up", "node", config.Name, "address", config.Address, "after", time.Since(began).Round(time.Millisecond))
 	return runServices(ctx, config, logger)
 }
 
+// runServices runs everything until ctx is done. containerd and the proxy start at once; the kubelet when the image
+// of pods' sandboxes is there, since a pod must not find it missing and back off. The other images may be late: who
+// needs one earlier pulls it from the mirror.
 func runServices(ctx context.Context, config Config, logger *slog.Logger) error {
 	children := newReaper()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		children.run(ctx)
-		return nil
-	})
-	containerd := make(chan struct{})
-	group.Go(func() error {
-		children.keep(ctx, service{name: "containerd", command: []string{"containerd", "--config", containerdConfig}}, logger)
-		return nil
-	})
-	group.Go(func() error {
-		defer close(containerd)
-		began := time.Now()
-		if err := waitForSocket(ctx, containerdSocket); err != nil {
-			return err
-		}
-		logger.Info("containerd answers", "after", time.Since(began).Round(time.Millisecond))
-		if err := children.importImages(ctx); err != nil {
-			// Pods whose images are missing say so themselves; the node is of use without them.
-			logger.Error("images were not imported", "error", err)
-			return nil
-		}
-		logger.Info("images are imported", "after", time.Since(began).Round(time.Millisecond))
-		return nil
-	})
-	for _, kept := range agents(config) {
+	keep := func(kept service) {
 		group.Go(func() error {
-			if kept.name == "kubelet" {
-				// A pod must not find the node's images missing and back off.
-				select {
-				case <-containerd:
-				case <-ctx.Done():
-				}
-			}
 			children.keep(ctx, kept, logger)
 			return nil
 		})
 	}
+	group.Go(func() error {
+		children.run(ctx)
+		return nil
+	})
+	keep(service{name: "containerd", command: []string{"containerd", "--config", containerdConfig}})
+	keep(proxyService(config))
+	group.Go(func() error {
+		began := time.Now()
+		since := func() time.Duration { return time.Since(began).Round(time.Millisecond) }
+		if err := waitForSocket(ctx, containerdSocket); err != nil {
+			return err
+		}
+		logger.Info("containerd answers", "after", since())
+		importOrLog := func(archive string) {
+			// Pods whose images are missing say so themselves; the node is of use without them.
+			if err := children.importImages(ctx, archive); err != nil && ctx.Err() == nil {
+				logger.Error("images were not imported", "error", err)
+			}
+		}
+		importOrLog(sandboxImage)
+		logger.Info("the kubelet may start", "after", since())
+		keep(kubeletService(config))
+		importOrLog(moreImages)
+		logger.Info("images are imported", "after", since())
+		return nil
+	})
 	err := group.Wait()
 	if ctx.Err() != nil {
 		return nil
@@ -87,32 +85,33 @@ func runServices(ctx context.Context, config Config, logger *slog.Logger) error 
 	return err
 }
 
-// agents are the two that speak to the API server.
-func agents(config Config) []service {
+// proxyService is the proxy, with the pods' network.
+func proxyService(config Config) service {
+	return service{name: "proxy", command: []string{
+		"kogge", "proxy",
+		"--kubeconfig=/etc/kubernetes/proxy.kubeconfig",
+		"--hostname-override=" + config.Name,
+		"--cluster-cidr=" + config.PodRange.String(),
+		"--pod-network",
+		"--cni-conf-dir=" + networkConfigs,
+	}}
+}
+
+func kubeletService(config Config) service {
 	address := config.Address.Addr().String()
-	return []service{
-		{name: "proxy", command: []string{
-			"kogge", "proxy",
-			"--kubeconfig=/etc/kubernetes/proxy.kubeconfig",
-			"--hostname-override=" + config.Name,
-			"--cluster-cidr=" + config.PodRange.String(),
-			"--pod-network",
-			"--cni-conf-dir=" + networkConfigs,
-		}},
-		{name: "kubelet", command: []string{
-			"kogge", "kubelet",
-			"--kubeconfig=/etc/kubernetes/kubelet.kubeconfig",
-			"--hostname-override=" + config.Name,
-			"--node-ip=" + address,
-			"--root-dir=/var/lib/kubelet",
-			"--container-runtime-endpoint=unix://" + containerdSocket,
-			"--address=" + address,
-			"--client-ca-file=/etc/kubernetes/ca.crt",
-			"--tls-cert-file=/etc/kubernetes/kubelet.crt",
-			"--tls-private-key-file=/etc/kubernetes/kubelet.key",
-			"--cluster-domain=" + config.Domain,
-		}},
-	}
+	return service{name: "kubelet", command: []string{
+		"kogge", "kubelet",
+		"--kubeconfig=/etc/kubernetes/kubelet.kubeconfig",
+		"--hostname-override=" + config.Name,
+		"--node-ip=" + address,
+		"--root-dir=/var/lib/kubelet",
+		"--container-runtime-endpoint=unix://" + containerdSocket,
+		"--address=" + address,
+		"--client-ca-file=/etc/kubernetes/ca.crt",
+		"--tls-cert-file=/etc/kubernetes/kubelet.crt",
+		"--tls-private-key-file=/etc/kubernetes/kubelet.key",
+		"--cluster-domain=" + config.Domain,
+	}}
 }
 
 // waitForLink reads from the supervisor's pipe until the supervisor closes it, or ends.
