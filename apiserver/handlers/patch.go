@@ -128,7 +128,11 @@ func (s *Scope) target() patch.Target {
 			return wire.AppendObject(nil, wire.Head(gvk), body), nil
 		},
 		Decode: func(data []byte, into runtime.Object, strict bool) error {
-			return s.decodePatched(data, into, gvk, strict)
+			err := s.decodePatched(data, into, gvk, strict)
+			if err == nil || runtime.IsStrictDecodingError(err) {
+				s.setDefaults(into.(resource.Object))
+			}
+			return err
 		},
 		Default: func(o runtime.Object) { s.setDefaults(o.(resource.Object)) },
 	}
