@@ -115,7 +115,7 @@ func (w *world) deployment(name string, replicas int32, change func(*appsv1.Depl
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: appsv1.DeploymentSpec{
 		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec: corev1.PodSpec{TerminationGracePeriodSeconds: ptr.To[int64](0), Containers: []corev1.Container{{Name: "c", Image: "app:1", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 80}}}}}},
+			Spec: corev1.PodSpec{TerminationGracePeriodSeconds: ptr.To[int64](1), Containers: []corev1.Container{{Name: "c", Image: "app:1", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 80}}}}}},
 	}}
 	if change != nil {
 		change(d)

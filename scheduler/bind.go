@@ -19,7 +19,6 @@ func (s *Scheduler) bind(ctx context.Context, c *cycle, node string) {
 		s.refuse(ctx, c, bindError(status))
 		return
 	}
-	s.cache.Bound(pod)
 	s.events.Eventf(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
 		"Successfully assigned %v/%v to %v", pod.Namespace, pod.Name, node)
 }

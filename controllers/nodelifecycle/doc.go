@@ -15,8 +15,9 @@
 // Promises: conditions, taints, events, periods and rates are upstream's defaults; before
 // a node is declared lost its lease is read from the server itself.
 //
-//	next, conditions := nodelifecycle.Examine(node, lease, last, now)
-//	taints := nodelifecycle.ConditionTaints(node)
+//	health = health.Observe(node, lease, now)
+//	if health.Silent(node, now) { node.Status.Conditions = nodelifecycle.LostConditions(node, now) }
+//	taints := nodelifecycle.Taints(node, evict, now)
 //
 // Next: controllers/tainteviction.
 package nodelifecycle

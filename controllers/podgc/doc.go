@@ -5,7 +5,7 @@
 // server itself, before any of its pods is touched; a pod that hadn't finished is marked
 // as failed first, so that its owner counts it.
 //
-//	verdict := podgc.Decide(missingFor)
+//	if podgc.Wait(missingFor) == 0 { podgc.Fail(pod, now) }
 //
 // Next: controllers/garbagecollector.
 package podgc

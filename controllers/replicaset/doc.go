@@ -11,7 +11,8 @@
 // from the server, so nothing needs to be remembered.
 //
 //	plan := replicaset.Decide(replicaset.Observed{ReplicaSet: rs, Pods: pods, Now: now})
-//	// plan.Create pods to make, plan.Delete pods to delete, plan.Status()
+//	// plan.Create pods to make, plan.Delete pods to delete
+//	status := replicaset.Status(observed, plan, failure)
 //
 // Next: scheduler.
 package replicaset

@@ -8,7 +8,7 @@
 // Promises: condition DisruptionTarget, events and their texts are upstream's; when the
 // taint goes in time, so does the eviction, and an event says so.
 //
-//	verdict := tainteviction.Decide(pod, node.Spec.Taints, now)
+//	verdict := tainteviction.Decide(pod, node.Spec.Taints, since, now)
 //	// verdict.Evict, or look again after verdict.After
 //
 // Next: controllers/podgc.

@@ -27,8 +27,6 @@ type Cache struct {
 type placement struct {
 	node    string
 	assumed bool
-	// bound says that the binding was written; only the watch can undo it then.
-	bound bool
 }
 
 // New is an empty cache.
@@ -100,16 +98,6 @@ func (c *Cache) Assume(pod *framework.PodInfo, node string) error {
 	}
 	c.place(pod, placement{node: node, assumed: true})
 	return nil
-}
-
-// Bound notes that the binding of an assumed pod was written.
-func (c *Cache) Bound(pod *corev1.Pod) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if where, ok := c.pods[pod.UID]; ok && where.assumed {
-		where.bound = true
-		c.pods[pod.UID] = where
-	}
 }
 
 // Forget takes back what was assumed of a pod. One that the watch has confirmed stays.
