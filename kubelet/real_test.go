@@ -259,7 +259,7 @@ func testExec(t *testing.T, n *node, protocol string) {
 		t.Errorf("stdout = %q, stderr = %q", out.String(), errs.String())
 	}
 	out.Reset()
-	query = url.Values{"input": {"1"}, "output": {"1"}, "tty": {"1"}, "command": {"/bin/sh", "-c", "while [ \"$(stty size)\" = '0 0' ]; do sleep 0.1; done; stty size"}}
+	query = url.Values{"input": {"1"}, "output": {"1"}, "tty": {"1"}, "command": {"/bin/sh", "-c", "until stty size 2>/dev/null | grep -q 45; do sleep 0.1; done; stty size"}}
 	input, _ := io.Pipe()
 	err = n.executor(t, protocol, query.Encode()).StreamWithContext(t.Context(), remotecommand.StreamOptions{
 		Stdin: input, Stdout: &out, Tty: true, TerminalSizeQueue: &sizes{{Width: 123, Height: 45}},

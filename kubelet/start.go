@@ -43,6 +43,9 @@ func (k *Kubelet) startContainers(ctx context.Context, e *entry, pod *v1.Pod, ob
 	if err != nil {
 		return 0, err
 	}
+	if waiting := k.pullVolumes(e, pod, sandbox, mounted); waiting != nil {
+		return waiting.retry, nil
+	}
 	var retry time.Duration
 	again := false
 	for _, start := range p.Start {
@@ -67,6 +70,30 @@ func (k *Kubelet) startContainers(ctx context.Context, e *entry, pod *v1.Pod, ob
 		k.pool.Trigger(e.uid) // the status is to show it, whether or not the runtime sends an event
 	}
 	return retry, nil
+}
+
+// pullVolumes makes sure that the images which are volumes are there. It returns nil when they are; else no container
+// is started, and each says why.
+func (k *Kubelet) pullVolumes(e *entry, pod *v1.Pod, sandbox *runtimeapi.PodSandboxConfig, mounted map[string]volume.Volume) *outcome {
+	for i := range pod.Spec.Volumes {
+		source := &pod.Spec.Volumes[i]
+		if source.Image == nil || k.machine == nil {
+			continue
+		}
+		stand := &v1.Container{Name: source.Name, Image: source.Image.Reference, ImagePullPolicy: source.Image.PullPolicy}
+		result := k.images.Ensure(k.background, image.Request{Pod: pod, Container: stand, Secrets: k.pullSecrets(pod), Sandbox: sandbox})
+		switch {
+		case result.Pending:
+			return &outcome{waiting: true}
+		case result.Failure != nil:
+			for j := range pod.Spec.Containers {
+				e.setReason(pod.Spec.Containers[j].Name, result.Failure.Reason, result.Failure.Message)
+			}
+			return &outcome{retry: result.Failure.Retry}
+		}
+		mounted[source.Name] = volume.Volume{ReadOnly: true, Image: &runtimeapi.ImageSpec{Image: result.Ref, UserSpecifiedImage: source.Image.Reference}}
+	}
+	return nil
 }
 
 // attempt is one try to start one container.

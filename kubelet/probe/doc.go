@@ -9,5 +9,6 @@
 //	results := prober.Results(containerID)
 //
 // Upstream's rules hold (pkg/kubelet/prober): no liveness or readiness probe before the startup probe succeeded, no
-// startup probe after it; a container that failed its liveness probe is not asked again.
+// startup probe after it; a container that failed its liveness probe is not asked again. One thing is added: a
+// container that has just started is asked more often at first whether it is ready.
 package probe

@@ -60,6 +60,33 @@ type schedule struct {
 	count count
 	timer clock.Timer
 	busy  bool
+	// eager counts the questions put ahead of the period to a container that has just started.
+	eager int
+}
+
+// firstEager is the distance of the first two eager questions; each further one is twice as late. settling is how
+// long a container has to come up before it is held to its answers: upstream's kubelet, which looks at containers
+// once a second, asks no sooner either.
+const (
+	firstEager = 100 * time.Millisecond
+	settling   = time.Second
+)
+
+// again is when an eager question is to follow one that was answered with no: a container that has just started is
+// asked again soon whether it has come up, so that it needn't wait for a whole period because it was asked a moment
+// too early. Those answers are neither counted nor told. 0 means that the period applies.
+func (s *schedule) again(a answer) time.Duration {
+	delay, last := firstEager<<s.eager, seconds(s.spec.PeriodSeconds)
+	switch s.kind {
+	case Liveness:
+		return 0
+	case Startup:
+		last = min(last, settling)
+	}
+	if s.count.result == plan.Success || a.err != nil || a.result != plan.Failure || delay >= last {
+		return 0
+	}
+	return delay
 }
 
 // New returns a Prober.
@@ -151,7 +178,11 @@ func (t *target) due(s *schedule) bool {
 // begun and finds a container that ran before, for a random part of the period, so that not all are asked at once.
 func (p *Prober) first(t *target, s *schedule) time.Duration {
 	now := p.options.Clock.Now()
-	delay := t.startedAt.Add(seconds(s.spec.InitialDelaySeconds)).Sub(now)
+	wait := seconds(s.spec.InitialDelaySeconds)
+	if s.kind == Liveness {
+		wait = max(wait, settling)
+	}
+	delay := t.startedAt.Add(wait).Sub(now)
 	if period := seconds(s.spec.PeriodSeconds); t.startedAt.Before(p.born) && now.Sub(p.born) < period {
 		delay = max(delay, rand.N(period))
 	}
@@ -198,6 +229,11 @@ func (p *Prober) answered(ctx context.Context, t *target, s *schedule, a answer,
 	s.busy = false
 	if p.targets[t.id] != t {
 		return // the container ended meanwhile
+	}
+	if delay := s.again(a); delay > 0 {
+		s.eager++
+		p.schedule(ctx, t, s, delay)
+		return
 	}
 	p.tell(t, s, a)
 	if a.err == nil {

@@ -58,7 +58,7 @@ type Volume struct {
 	Path string
 	// ReadOnly: what the container writes would be lost or is not its own.
 	ReadOnly bool
-	// Image for a volume that is one.
+	// Image for a volume that is one. Who starts containers puts the image's id in place of its name.
 	Image *runtimeapi.ImageSpec
 }
 
