@@ -35,7 +35,7 @@ func newManager(ctx context.Context, options Options) (manager.Manager, error) {
 		LeaderElection:          options.LeaderElection,
 		LeaderElectionID:        "kube-controller-manager",
 		LeaderElectionNamespace: "kube-system",
-		Cache:                   cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Cache:                   cache.Options{DefaultTransform: cache.TransformStripManagedFields(), NewInformer: newInformers(logger)},
 		Client: client.Options{Cache: &client.CacheOptions{
 			EnableReadYourWritesConsistency: ptr.To(true),
 		}},
@@ -52,11 +52,13 @@ func newManager(ctx context.Context, options Options) (manager.Manager, error) {
 }
 
 // unlimited is config without client-side rate limits: the server knows better how
-// much it can take, and a controller that is held back here holds back its users.
+// much it can take, and a controller that is held back here holds back its users. Warnings
+// are for people; that Endpoints are deprecated isn't news to those who keep them.
 func unlimited(c *rest.Config) *rest.Config {
 	c = rest.CopyConfig(c)
 	c.QPS = -1
 	c.Burst = 0
+	c.WarningHandler = rest.NoWarnings{}
 	if c.UserAgent == "" {
 		c.UserAgent = "kube-controller-manager"
 	}
