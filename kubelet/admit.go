@@ -17,7 +17,7 @@ func (k *Kubelet) admit(e *entry, pod *v1.Pod, current *v1.PodStatus, observed *
 		return
 	}
 	node := k.node.Node()
-	if len(observed.Sandboxes) > 0 || current.StartTime != nil || node == nil {
+	if len(observed.Sandboxes) > 0 || current.StartTime != nil {
 		e.admitted = true
 		return
 	}

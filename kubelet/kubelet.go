@@ -128,6 +128,7 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	}
 	if k.machine != nil {
 		group.Go(func() error { return k.machine.services.run(ctx) })
+		group.Go(func() error { return k.keepHouse(ctx) })
 	}
 	if k.options.Listener != nil {
 		group.Go(func() error { return k.serve(ctx) })

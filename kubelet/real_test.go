@@ -47,8 +47,8 @@ var daemon sync.Mutex
 type node struct {
 	api     *testapi.Server
 	options kubelet.Options
-	// config reaches the kubelet's port with a certificate that it trusts.
-	config *rest.Config
+	// config reaches the kubelet's port with a certificate that may ask everything, stranger with one that may not.
+	config, stranger *rest.Config
 }
 
 const busybox, nginx = "busybox:1.37", "nginx:1.27"
@@ -60,7 +60,8 @@ func newNode(t *testing.T) *node {
 	root := t.TempDir()
 	ca, caKey := certificate(t, nil, nil)
 	serving, servingKey := certificate(t, ca, caKey)
-	client, clientKey := certificate(t, ca, caKey)
+	client, clientKey := certificate(t, ca, caKey, "system:masters")
+	other, otherKey := certificate(t, ca, caKey, "system:nodes")
 	pool := x509.NewCertPool()
 	pool.AddCert(ca)
 	api := testapi.New(t)
@@ -73,6 +74,9 @@ func newNode(t *testing.T) *node {
 	}}
 	n.config = &rest.Config{TLSClientConfig: rest.TLSClientConfig{
 		Insecure: true, CertData: encodePEM("CERTIFICATE", client.Raw), KeyData: encodeKey(t, clientKey),
+	}}
+	n.stranger = &rest.Config{TLSClientConfig: rest.TLSClientConfig{
+		Insecure: true, CertData: encodePEM("CERTIFICATE", other.Raw), KeyData: encodeKey(t, otherKey),
 	}}
 	return n
 }
@@ -90,14 +94,14 @@ func (n *node) start(t *testing.T) (stop func()) {
 	return start(t, options)
 }
 
-func certificate(t *testing.T, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
+func certificate(t *testing.T, parent *x509.Certificate, parentKey *ecdsa.PrivateKey, groups ...string) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test"},
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test", Organization: groups},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
@@ -141,7 +145,12 @@ const forever = "; trap 'exit 0' TERM; while true; do sleep 0.1; done"
 // get asks the kubelet.
 func (n *node) get(t *testing.T, path string) (int, string) {
 	t.Helper()
-	client, err := rest.HTTPClientFor(n.config)
+	return n.getAs(t, n.config, path)
+}
+
+func (n *node) getAs(t *testing.T, config *rest.Config, path string) (int, string) {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,6 +210,15 @@ func TestRealPodServesAndIsAsked(t *testing.T) {
 	}
 	if code, body := n.get(t, "/containerLogs/default/web/none"); code != http.StatusNotFound || !strings.Contains(body, `container "none" not found in pod "web"`) {
 		t.Errorf("logs of no container: %d %s", code, body)
+	}
+	nobody := &rest.Config{TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	for want, config := range map[int]*rest.Config{http.StatusForbidden: n.stranger, http.StatusUnauthorized: nobody} {
+		if code, body := n.getAs(t, config, "/pods"); code != want {
+			t.Errorf("pods: %d %s, want %d", code, body, want)
+		}
+		if code, _ := n.getAs(t, config, "/healthz"); code != http.StatusOK {
+			t.Errorf("healthz: %d", code)
+		}
 	}
 	n.delete(t, "web")
 	n.checkNothingLeft(t)

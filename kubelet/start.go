@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -174,6 +175,9 @@ func (a attempt) backOff(key string, ended time.Time) time.Duration {
 
 // run creates the container, starts it, and runs its postStart hook.
 func (a attempt) run(ctx context.Context, imageRef string) outcome {
+	if err := a.removeUnstarted(ctx); err != nil {
+		return a.refuse(reasonCreateError, err)
+	}
 	config, err := a.k.containerConfig(ctx, a, imageRef)
 	if err != nil {
 		return a.refuse(reasonConfigError, err)
@@ -195,6 +199,20 @@ func (a attempt) run(ctx context.Context, imageRef string) outcome {
 		return a.postStart(ctx, id)
 	}
 	return outcome{started: true}
+}
+
+// removeUnstarted takes away a container that was made but never started, as when a kubelet died in between: it is no
+// attempt to run.
+func (a attempt) removeUnstarted(ctx context.Context) error {
+	last := a.observed.Newest(a.container.Name)
+	if last == nil || last.State != runtime.StateCreated {
+		return nil
+	}
+	if err := a.k.runtime.RemoveContainer(ctx, last.ID); err != nil {
+		return err
+	}
+	a.observed.Containers = slices.DeleteFunc(a.observed.Containers, func(c runtime.Container) bool { return c.ID == last.ID })
+	return nil
 }
 
 // refuse notes why the runtime or the specification made the start impossible.

@@ -57,6 +57,9 @@ func (k *Kubelet) syncPod(ctx context.Context, e *entry) (next time.Duration, er
 	}
 	e.settle(observed)
 	k.probes.Update(k.background, pod, observed)
+	if k.node.Node() == nil {
+		return firstRetry, nil // what the node can take is not known yet
+	}
 	k.judge(e, pod, current, observed)
 	ending := gone || pod.DeletionTimestamp != nil || e.verdict != nil || status.IsTerminal(current.Phase)
 	idle := !observed.Alive() && (e.kill == nil || e.kill.done.Load())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -89,7 +90,7 @@ func (q question) exec(ctx context.Context) answer {
 		ContainerId: q.id, Cmd: command, Timeout: int64(max(q.spec.TimeoutSeconds, 1)),
 	})
 	if status.Code(err) == codes.DeadlineExceeded {
-		return failed("command timed out: %q timed out after %s", command, q.timeout())
+		return failed("command timed out: %q timed out after %s", strings.Join(command, " "), q.timeout())
 	}
 	if err != nil {
 		return answer{err: err}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,7 +86,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, certificate tls
 	// HTTP/2 can't be upgraded to the streams that exec needs.
 	config.NextProtos = []string{"http/1.1"}
 	serving := &http.Server{
-		Handler:           authenticated(s.Handler()),
+		Handler:           authorized(s.Handler()),
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug),
 		// Followers of logs must end when the kubelet does.
@@ -112,11 +113,20 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, certificate tls
 	return nil
 }
 
-// authenticated lets those pass whose certificate was verified by the handshake.
-func authenticated(next http.Handler) http.Handler {
+// administrators is the group that may ask everything: the API server's certificate is in it. A certificate of the
+// cluster alone is not enough, since every node and every user has one.
+const administrators = "system:masters"
+
+// authorized lets those pass whose certificate was verified by the handshake and names the group.
+func authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/healthz" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0) {
+		switch {
+		case r.URL.Path == "/healthz":
+		case r.TLS == nil || len(r.TLS.VerifiedChains) == 0:
 			http.Error(w, "Unauthorized", http.StatusUnauthorized)
+			return
+		case !slices.Contains(r.TLS.VerifiedChains[0][0].Subject.Organization, administrators):
+			http.Error(w, fmt.Sprintf("Forbidden (user=%s)", r.TLS.VerifiedChains[0][0].Subject.CommonName), http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
