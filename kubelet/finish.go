@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,9 +10,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kogge-dev/kogge/kubelet/cgroup"
 	"github.com/kogge-dev/kogge/kubelet/runtime"
 	"github.com/kogge-dev/kogge/kubelet/status"
 )
+
+// retryClear is when a control group is looked at again whose processes were dying.
+const retryClear = 20 * time.Millisecond
 
 // finish takes the next step of a pod that is to end: stop what runs, clear away what it used, delete it from the
 // API if that was asked for, and once the API has it no more, drop what the runtime keeps.
@@ -26,7 +31,11 @@ func (k *Kubelet) finish(ctx context.Context, e *entry, pod *v1.Pod, observed *r
 	}
 	e.kill = nil
 	if !e.finished {
-		if err := k.clear(ctx, pod); err != nil {
+		err := k.clear(ctx, pod)
+		if errors.Is(err, cgroup.ErrBusy) {
+			return retryClear, nil
+		}
+		if err != nil {
 			return 0, err
 		}
 		e.finished = true
@@ -78,7 +87,12 @@ func (k *Kubelet) syncOrphan(ctx context.Context, e *entry, observed *runtime.Po
 	if e.kill != nil && !e.kill.done.Load() {
 		return nil
 	}
-	if err := k.clear(ctx, pod); err != nil {
+	err := k.clear(ctx, pod)
+	if errors.Is(err, cgroup.ErrBusy) {
+		k.pool.TriggerAfter(e.uid, retryClear)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return k.drop(ctx, e, pod.Namespace, pod.Name, observed)

@@ -217,6 +217,10 @@ func (a attempt) removeUnstarted(ctx context.Context) error {
 
 // refuse notes why the runtime or the specification made the start impossible.
 func (a attempt) refuse(reason string, err error) outcome {
+	if runtime.IsUnavailable(err) {
+		a.k.runtimeConnected(err) // it says nothing about the container
+		return outcome{retry: firstRetry}
+	}
 	message := runtime.Message(err)
 	a.tell(v1.EventTypeWarning, "Failed", "Error: "+message)
 	return a.failed(reason, message, retryStart)

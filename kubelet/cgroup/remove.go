@@ -16,6 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// ErrBusy says that processes of a group were killed and are not gone yet: removing it will succeed in a moment.
+var ErrBusy = errors.New("processes are still ending")
+
 // Remove kills whatever is left in the pod's group and removes it with everything below, in whichever class it is:
 // of a pod that only the runtime remembers, the class is not known.
 func (g *Groups) Remove(pod *v1.Pod) error {
@@ -89,15 +92,18 @@ func removeTree(root string) error {
 		if err := killAll(folder); err != nil {
 			return err
 		}
-		if err := unix.Rmdir(folder); err != nil && !errors.Is(err, unix.ENOENT) {
+		err := unix.Rmdir(folder)
+		if errors.Is(err, unix.EBUSY) {
+			err = ErrBusy
+		}
+		if err != nil && !errors.Is(err, unix.ENOENT) {
 			return fmt.Errorf("remove control group %s: %w", folder, err)
 		}
 	}
 	return nil
 }
 
-// killAll kills the processes of a group. They are gone only some time later: removing the group fails until then,
-// and is tried again.
+// killAll kills the processes of a group. They are gone only some time later.
 func killAll(folder string) error {
 	data, err := os.ReadFile(filepath.Join(folder, "cgroup.procs"))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {
