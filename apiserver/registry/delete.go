@@ -93,11 +93,37 @@ func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cach
 	if dryRun {
 		return &Deletion{Object: result.Object, Gone: true}, nil
 	}
-	rev, err := r.Store.Delete(ctx, key, result.Entry.Revision)
-	if err != nil {
-		return nil, err
+	return r.removeMarked(ctx, key, result)
+}
+
+// removeMarked removes an object that was marked just now. Others see the mark too: whoever confirms it
+// first has done what was wanted, and what they write meanwhile does not save the object.
+func (r *Registry) removeMarked(ctx context.Context, key string, marked *Result) (*Deletion, error) {
+	expected := marked.Entry.Revision
+	for {
+		rev, err := r.Store.Delete(ctx, key, expected)
+		var stale *store.ConflictError
+		switch {
+		case err == nil:
+			return &Deletion{Object: r.gone(marked.Object, rev).Object, Gone: true}, nil
+		case errors.Is(err, store.ErrNotFound):
+			return &Deletion{Object: marked.Object, Gone: true}, nil
+		case !errors.As(err, &stale):
+			return nil, err
+		}
+		e, err := r.collection.ReadEntry(key, stale.Current.Value, stale.Current.Revision)
+		if err != nil {
+			return nil, err
+		}
+		now, err := r.decode(e)
+		if err != nil {
+			return nil, err
+		}
+		if now.GetUID() != marked.Object.GetUID() || len(now.GetFinalizers()) > 0 {
+			return &Deletion{Object: marked.Object, Gone: now.GetUID() != marked.Object.GetUID()}, nil
+		}
+		expected = stale.Current.Revision
 	}
-	return &Deletion{Object: r.gone(result.Object, rev).Object, Gone: true}, nil
 }
 
 func deletion(result *Result, err error) (*Deletion, error) {

@@ -1,0 +1,68 @@
+// Command compare holds Kogge against a genuine control plane: what kubectl shows of an example is equal,
+// and either API server starts on the other's data and lists every object unchanged.
+//
+//	make compare
+//
+// Nodes are simulated on both sides: our kubelet serves either control plane.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	bin := flag.String("bin", "bin", "folder with kubectl and the genuine binaries in genuine/")
+	example := flag.String("example", "", "manifest that is applied on both sides")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	failed, err := run(ctx, *bin, *example)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(2)
+	}
+	if failed > 0 {
+		os.Exit(1)
+	}
+}
+
+// run makes all comparisons, prints each and counts those that failed.
+func run(ctx context.Context, bin, example string) (failed int, err error) {
+	dir, err := os.MkdirTemp("", "kogge-compare-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	report := func(name string, differences []string) {
+		if len(differences) == 0 {
+			fmt.Printf(" ✓ %s\n", name)
+			return
+		}
+		failed++
+		fmt.Printf(" ✗ %s\n", name)
+		for _, d := range differences {
+			fmt.Println(d)
+		}
+	}
+	g := &genuine{bin: bin + "/genuine", dir: dir + "/genuine"}
+	if err := g.start(ctx); err != nil {
+		return 0, fmt.Errorf("genuine control plane: %w", err)
+	}
+	defer g.stop()
+	o := &ours{dir: dir + "/ours"}
+	if err := o.start(ctx); err != nil {
+		return 0, fmt.Errorf("our control plane: %w", err)
+	}
+	defer o.stop()
+	if err := compareOutput(ctx, bin+"/kubectl", example, g, o, report); err != nil {
+		return failed, err
+	}
+	err = compareData(ctx, g, o, report)
+	fmt.Printf("%d comparisons failed\n", failed)
+	return failed, err
+}
