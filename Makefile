@@ -20,7 +20,7 @@ help: ## Show this list
 
 .PHONY: up
 up: bin build images ## Set up what is missing, build, start a cluster of two nodes, write the kubeconfig
-	@$(BIN)/kogge create cluster --name $(NAME) --nodes $(NODES) --wait $(WAIT)
+	@$(BIN)/kogge create cluster --name $(NAME) --nodes $(NODES) --wait $(WAIT) --reuse
 
 .PHONY: down
 down: ## Delete the cluster: the host is as before
@@ -62,6 +62,7 @@ lint: ## Check the formatting, and vet
 .PHONY: generate
 generate: ## Generate the embedded artefacts anew (API documents, schemas)
 	@go generate $(PACKAGES)
+	@tools/openapi/run.sh $(BIN)
 
 .PHONY: conformance
 conformance: bin build images ## Run our own black-box suites against a cluster of their own

@@ -113,7 +113,7 @@ var replacements = []struct {
 	{regexp.MustCompile(`\bAGE \(x\d+ over AGE\)`), "AGE"},
 	// How often a slice changed, and whether the last change came from a pod, depends on what came together.
 	{regexp.MustCompile(`(?m)^ +(generation: \d+|endpoints.kubernetes.io/last-change-trigger-time: .*)\n`), ""},
-	{regexp.MustCompile(`(?m)^ +annotations:\n( +generateName:)`), "$1"},
+	{regexp.MustCompile(`(?m)^ +annotations:\n( +creationTimestamp:)`), "$1"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+|127\.0\.0\.1`), "SERVER"},
 	{regexp.MustCompile(`[ \t]+`), " "},
 }

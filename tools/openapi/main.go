@@ -1,10 +1,10 @@
-// Command openapi makes the API server's embedded OpenAPI documents: it takes upstream's published
+// Command openapi makes the API server's embedded OpenAPI documents: it takes a genuine server's
 // descriptions of the types, keeps the paths that the catalogue serves and the schemas that these need,
 // and packs them.
 //
 //	go run ./tools/openapi -out apiserver/openapi/openapi.json.zst -spec DIR
 //
-// DIR is api/openapi-spec/v3 of the k8s.io/kubernetes module; `make generate` finds it.
+// DIR holds the documents of a genuine API server, a file a group version; `make generate` fetches them.
 package main
 
 import (

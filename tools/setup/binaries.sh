@@ -20,7 +20,7 @@ step() {
 	if [ -e "$bin/.built/$name" ]; then
 		return
 	fi
-	printf ' • %s …\r' "$name"
+	[ ! -t 1 ] || printf ' • %s …\r' "$name"
 	if ! "$@" >"$bin/.built/$name.log" 2>&1; then
 		printf ' ✗ %s\n' "$name"
 		tail -n 20 "$bin/.built/$name.log" >&2
