@@ -19,6 +19,8 @@ type step struct {
 // walkthrough is what the README shows, line by line, and more of what people do with kubectl.
 var walkthrough = []step{
 	{`kogge create cluster --name test-commands --nodes 2 --wait 120s`, `is up after`},
+	{`kogge create cluster --name test-commands; echo code $?`, `(?s)exists already.+code 1`},
+	{`kogge create cluster --name test-commands --reuse --wait 60s`, `is up after`},
 	{`kogge get clusters`, `(?m)^test-commands$`},
 	{`kogge get nodes --name test-commands`, `(?m)^test-commands-2$`},
 	{`kogge get kubeconfig --name test-commands --internal`, `server: https://172\.31\.0\.1:6443`},
@@ -36,7 +38,7 @@ var walkthrough = []step{
 	{`echo echo from stdin | kubectl exec -i deploy/nginx -- sh`, `^from stdin`},
 	{`script -qec 'kubectl exec -it deploy/nginx -- sh -c "test -t 0 && stty size && echo a terminal"' /dev/null`, `a terminal`},
 	{`kubectl exec deploy/nginx -- sh -c 'exit 3'; echo code $?`, `code 3`},
-	{`kubectl exec deploy/nginx -- wget -qO- -T 5 http://$(kubectl get service nginx -o jsonpath='{.spec.clusterIP}')/`, `Welcome to nginx`},
+	{`kubectl exec deploy/nginx -- wget -qO- http://$(kubectl get service nginx -o jsonpath='{.spec.clusterIP}')/`, `Welcome to nginx`},
 	{`kubectl logs deploy/nginx --tail=50`, `GET / HTTP/1\.1`},
 	{`kubectl logs -l app=nginx --prefix --timestamps`, `\[pod/nginx-\S+/nginx\] \d{4}-`},
 	{`kubectl port-forward service/nginx 0:80 > forward & pid=$!
@@ -75,7 +77,7 @@ var walkthrough = []step{
 	{`kogge export kubeconfig --name test-commands --kubeconfig exported && kubectl --kubeconfig exported get namespaces`, `kube-system +Active`},
 	{`kogge delete cluster --name test-commands`, `Deleted cluster`},
 	{`kogge delete cluster --name test-commands`, `There is no cluster`},
-	{`kubectl config get-contexts -o name; echo end`, `^end`},
+	{`ls kubeconfig home; echo end`, `(?s)kubeconfig': No such file.+home': No such file.+end`},
 }
 
 // Not parallel: it wants the machine for itself.

@@ -25,6 +25,7 @@ type createFlags struct {
 	wait       time.Duration
 	kubeconfig string
 	retain     bool
+	reuse      bool
 }
 
 func newCreateCluster() *cobra.Command {
@@ -41,6 +42,7 @@ func newCreateCluster() *cobra.Command {
 	command.Flags().DurationVar(&flags.wait, "wait", 0, "how long to wait for the nodes to be ready (default: not at all)")
 	command.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "the kubeconfig to write to (default: $KUBECONFIG or ~/.kube/config)")
 	command.Flags().BoolVar(&flags.retain, "retain", false, "keep what there is when creation fails, to look at it")
+	command.Flags().BoolVar(&flags.reuse, "reuse", false, "take a cluster of that name that runs already as it is")
 	return command
 }
 
@@ -58,7 +60,7 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 	spec := island.Spec{Name: flags.name, Nodes: flags.nodes, Port: flags.port, Binaries: binaries}
 	fmt.Fprintf(output, "Creating cluster %q …\n", flags.name)
 	began := time.Now()
-	err = showSteps(ctx, output, island.CreateSteps(directory, island.CreateOptions{Spec: spec, Wait: flags.wait}))
+	err = showSteps(ctx, output, island.CreateSteps(directory, island.CreateOptions{Spec: spec, Wait: flags.wait, Reuse: flags.reuse}))
 	if err != nil {
 		if !existed && !flags.retain {
 			// Even when the user broke it off: what was begun goes away.

@@ -28,6 +28,8 @@ type Step struct {
 type CreateOptions struct {
 	// Spec describes the cluster; with Port 0 a free port is chosen.
 	Spec Spec
+	// Reuse takes a cluster that runs already as it is. Without, that is an error.
+	Reuse bool
 	// Wait is how long to wait for the nodes to be ready; 0: not at all.
 	Wait time.Duration
 }
@@ -49,7 +51,7 @@ func CreateSteps(directory Directory, options CreateOptions) []Step {
 		}},
 		{"Writing keys and configuration", func(context.Context) error {
 			var err error
-			spec, err = prepare(directory, spec)
+			spec, err = prepare(directory, spec, options.Reuse)
 			return err
 		}},
 		{"Starting the control plane", func(ctx context.Context) error {
@@ -71,15 +73,18 @@ func CreateSteps(directory Directory, options CreateOptions) []Step {
 	return steps
 }
 
-// prepare writes a new cluster's configuration, or reads that of one which was created and does not run.
-func prepare(directory Directory, spec Spec) (Spec, error) {
+// prepare writes a new cluster's configuration, or reads that of one which was created before.
+func prepare(directory Directory, spec Spec, reuse bool) (Spec, error) {
 	if present, err := directory.Spec(); err == nil {
-		record, err := process.Load(directory.recordFile(supervisorName))
+		runs, err := supervised(directory)
 		if err != nil {
 			return Spec{}, err
 		}
-		if record.Alive() {
+		if runs && !reuse {
 			return Spec{}, fmt.Errorf("cluster %q exists already: delete it first, or choose another name", spec.Name)
+		}
+		if runs {
+			return present, nil
 		}
 		present.Binaries = spec.Binaries
 		return present, writeConfiguration(directory, present)
@@ -107,8 +112,17 @@ func freePort() (int, error) {
 	return port, nil
 }
 
-// startSupervisor starts the supervisor, which goes on when this process ends.
+// supervised tells whether the cluster has a supervisor that runs.
+func supervised(directory Directory) (bool, error) {
+	record, err := process.Load(directory.recordFile(supervisorName))
+	return err == nil && record.Alive(), err
+}
+
+// startSupervisor starts the supervisor, unless it runs; it goes on when this process ends.
 func startSupervisor(ctx context.Context, directory Directory, spec Spec) error {
+	if runs, err := supervised(directory); err != nil || runs {
+		return err
+	}
 	program := filepath.Join(spec.Binaries, "kogge")
 	started, err := startDetached(program, []string{"supervise", "--directory", string(directory)}, directory.logFile(supervisorName), nil)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -46,7 +47,23 @@ func Delete(ctx context.Context, directory Directory) error {
 	if err := netns.Remove(directory.namespaceFile()); err != nil {
 		return err
 	}
-	return removeDirectory(ctx, directory)
+	if err := removeDirectory(ctx, directory); err != nil {
+		return err
+	}
+	return removeEmptyHome(directory)
+}
+
+// removeEmptyHome removes the directory of all clusters after the last of them.
+func removeEmptyHome(directory Directory) error {
+	home, err := Home()
+	if err != nil || filepath.Dir(string(directory)) != home {
+		return err
+	}
+	err = os.Remove(home)
+	if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // recorded names the units that have a process record.

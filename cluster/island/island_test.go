@@ -262,8 +262,11 @@ func TestClusterLivesDiesAndLeavesNothing(t *testing.T) {
 		}
 	})
 	t.Run("a second cluster of that name is refused", func(t *testing.T) {
-		if _, err := prepare(made.directory, made.spec); err == nil {
+		if _, err := prepare(made.directory, made.spec, false); err == nil {
 			t.Error("prepared again while it runs")
+		}
+		if spec, err := prepare(made.directory, made.spec, true); err != nil || spec != made.spec {
+			t.Errorf("to be used again as it is: %+v, %v", spec, err)
 		}
 	})
 

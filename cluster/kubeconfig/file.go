@@ -126,11 +126,24 @@ func edit(file string, change func(*clientcmdapi.Config) bool) (err error) {
 	if !change(config) {
 		return nil
 	}
+	if empty(config) {
+		// What held nothing but our entry is as it was before: not there.
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove empty kubeconfig: %w", err)
+		}
+		return nil
+	}
 	content, err := clientcmd.Write(*config)
 	if err != nil {
 		return fmt.Errorf("encode kubeconfig: %w", err)
 	}
 	return replace(file, content)
+}
+
+// empty tells whether a kubeconfig says nothing at all.
+func empty(config *clientcmdapi.Config) bool {
+	return len(config.Clusters) == 0 && len(config.AuthInfos) == 0 && len(config.Contexts) == 0 &&
+		len(config.Extensions) == 0 && config.CurrentContext == ""
 }
 
 // lock takes the lock that kubectl takes too: a file that must not exist before.

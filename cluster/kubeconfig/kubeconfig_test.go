@@ -112,6 +112,20 @@ func TestRemoveKeepsAnotherSelectedContext(t *testing.T) {
 	}
 }
 
+func TestRemovingTheOnlyEntryRemovesTheFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config")
+	if _, err := Merge(file, entry("kogge", "https://127.0.0.1:1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(file, "kogge"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("the file is left: %v", err)
+	}
+}
+
 func TestLockedFileIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config")
