@@ -12,7 +12,7 @@ import (
 // All lists the catalogue, group by group.
 func All() []*resource.Resource {
 	return []*resource.Resource{
-		core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.Pod, core.PodTemplate, core.Secret, core.Service, core.ServiceAccount,
+		core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.LimitRange, core.PersistentVolume, core.PersistentVolumeClaim, core.Pod, core.PodTemplate, core.ReplicationController, core.ResourceQuota, core.Secret, core.Service, core.ServiceAccount,
 		apps.ControllerRevision, apps.Deployment, apps.ReplicaSet,
 		coordination.Lease,
 		discovery.EndpointSlice,

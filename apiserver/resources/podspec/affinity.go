@@ -31,18 +31,25 @@ const required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "p
 func validateNodeAffinity(n *corev1.NodeAffinity, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s := n.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
-		at := p.Child(required, "nodeSelectorTerms")
-		if len(s.NodeSelectorTerms) == 0 {
-			errs = append(errs, field.Required(at, "must have at least one node selector term"))
-		}
-		for i, t := range s.NodeSelectorTerms {
-			errs = append(errs, validateNodeTerm(&t, at.Index(i))...)
-		}
+		errs = append(errs, ValidateNodeSelector(s, p.Child(required))...)
 	}
 	for i, t := range n.PreferredDuringSchedulingIgnoredDuringExecution {
 		at := p.Child(preferred).Index(i)
 		errs = append(errs, validateWeight(t.Weight, at)...)
 		errs = append(errs, validateNodeTerm(&t.Preference, at.Child("preference"))...)
+	}
+	return errs
+}
+
+// ValidateNodeSelector judges terms one of which a node must meet.
+func ValidateNodeSelector(s *corev1.NodeSelector, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	at := p.Child("nodeSelectorTerms")
+	if len(s.NodeSelectorTerms) == 0 {
+		errs = append(errs, field.Required(at, "must have at least one node selector term"))
+	}
+	for i, t := range s.NodeSelectorTerms {
+		errs = append(errs, validateNodeTerm(&t, at.Index(i))...)
 	}
 	return errs
 }

@@ -51,10 +51,10 @@ func Default(s *corev1.PodSpec) {
 		fillPtr(&c.NodeAffinityPolicy, corev1.NodeInclusionPolicyHonor)
 		fillPtr(&c.NodeTaintsPolicy, corev1.NodeInclusionPolicyIgnore)
 	}
-	roundUp(s.Overhead)
+	RoundUp(s.Overhead)
 	if s.Resources != nil {
-		roundUp(s.Resources.Limits)
-		roundUp(s.Resources.Requests)
+		RoundUp(s.Resources.Limits)
+		RoundUp(s.Resources.Requests)
 	}
 }
 
@@ -100,8 +100,8 @@ func requestLimits(r *corev1.ResourceRequirements) {
 	}
 }
 
-// roundUp makes every quantity a whole number of thousandths, the least that is counted.
-func roundUp(l corev1.ResourceList) {
+// RoundUp makes every quantity a whole number of thousandths, the least that is counted.
+func RoundUp(l corev1.ResourceList) {
 	for name, q := range l {
 		q.RoundUp(resource.Milli)
 		l[name] = q
@@ -122,8 +122,8 @@ func defaultContainer(c *corev1.Container) {
 			defaultEnvSource(from)
 		}
 	}
-	roundUp(c.Resources.Limits)
-	roundUp(c.Resources.Requests)
+	RoundUp(c.Resources.Limits)
+	RoundUp(c.Resources.Requests)
 	for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		if p != nil {
 			defaultProbe(p)

@@ -73,7 +73,7 @@ func validateSource(v *corev1.Volume, p *field.Path) field.ErrorList {
 			errs = append(errs, field.Forbidden(at.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity"))
 		}
 	case s.HostPath != nil:
-		errs = append(errs, validateHostPath(s.HostPath, at)...)
+		errs = append(errs, ValidateHostPath(s.HostPath, at)...)
 	case s.Secret != nil:
 		if s.Secret.SecretName == "" {
 			errs = append(errs, field.Required(at.Child("secretName"), ""))
@@ -97,7 +97,7 @@ func validateSource(v *corev1.Volume, p *field.Path) field.ErrorList {
 			errs = append(errs, field.Required(at.Child("claimName"), ""))
 		}
 	case s.NFS != nil:
-		errs = append(errs, validateNFS(s.NFS, at)...)
+		errs = append(errs, ValidateNFS(s.NFS, at)...)
 	case s.CSI != nil:
 		if s.CSI.Driver == "" {
 			errs = append(errs, field.Required(at.Child("driver"), ""))
@@ -106,7 +106,8 @@ func validateSource(v *corev1.Volume, p *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateNFS(n *corev1.NFSVolumeSource, p *field.Path) field.ErrorList {
+// ValidateNFS judges a share of a file server.
+func ValidateNFS(n *corev1.NFSVolumeSource, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n.Server == "" {
 		errs = append(errs, field.Required(p.Child("server"), ""))
@@ -125,7 +126,8 @@ var hostPathTypes = []corev1.HostPathType{
 	corev1.HostPathFile, corev1.HostPathFileOrCreate, corev1.HostPathSocket,
 }
 
-func validateHostPath(h *corev1.HostPathVolumeSource, p *field.Path) field.ErrorList {
+// ValidateHostPath judges a path on the host.
+func ValidateHostPath(h *corev1.HostPathVolumeSource, p *field.Path) field.ErrorList {
 	if h.Path == "" {
 		return field.ErrorList{field.Required(p.Child("path"), "")}
 	}
