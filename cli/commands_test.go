@@ -18,7 +18,7 @@ type step struct {
 
 // walkthrough is what the README shows, line by line, and more of what people do with kubectl.
 var walkthrough = []step{
-	{`kogge create cluster --name test-commands --nodes 2 --wait 120s`, `is up after`},
+	{`kogge create cluster --name test-commands --nodes 2 --wait 120s --registries=false`, `is up after`},
 	{`kogge create cluster --name test-commands; echo code $?`, `(?s)exists already.+code 1`},
 	{`kogge create cluster --name test-commands --reuse --wait 60s`, `is up after`},
 	{`kogge get clusters`, `(?m)^test-commands$`},

@@ -26,6 +26,7 @@ type createFlags struct {
 	kubeconfig string
 	retain     bool
 	reuse      bool
+	registries bool
 }
 
 func newCreateCluster() *cobra.Command {
@@ -43,6 +44,7 @@ func newCreateCluster() *cobra.Command {
 	command.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "the kubeconfig to write to (default: $KUBECONFIG or ~/.kube/config)")
 	command.Flags().BoolVar(&flags.retain, "retain", false, "keep what there is when creation fails, to look at it")
 	command.Flags().BoolVar(&flags.reuse, "reuse", false, "take a cluster of that name that runs already as it is")
+	command.Flags().BoolVar(&flags.registries, "registries", true, "let the nodes pull images from registries, by way of this machine")
 	return command
 }
 
@@ -57,7 +59,7 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 		return err
 	}
 	existed := directory.Exists()
-	spec := island.Spec{Name: flags.name, Nodes: flags.nodes, Port: flags.port, Binaries: binaries}
+	spec := island.Spec{Name: flags.name, Nodes: flags.nodes, Port: flags.port, Registries: flags.registries, Binaries: binaries}
 	fmt.Fprintf(output, "Creating cluster %q …\n", flags.name)
 	began := time.Now()
 	err = showSteps(ctx, output, island.CreateSteps(directory, island.CreateOptions{Spec: spec, Wait: flags.wait, Reuse: flags.reuse}))
@@ -74,8 +76,16 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 	}
 	fmt.Fprintf(output, "Cluster %q is up after %s. Its context %q is selected in %s.\n",
 		flags.name, rounded(time.Since(began)), island.ContextName(flags.name), file)
-	fmt.Fprintln(output, "Pods reach one another and the API server; there is no way from them to the outside.")
+	fmt.Fprintln(output, outside(flags.registries))
 	return nil
+}
+
+// outside says what a cluster can reach, so that nobody has to find out by a timeout.
+func outside(registries bool) string {
+	if registries {
+		return "Nodes can pull images; pods reach one another and the API server, but nothing outside."
+	}
+	return "Pods reach one another and the API server; nothing outside can be reached, registries neither."
 }
 
 // mergeKubeconfig puts the administrator's entry into the user's kubeconfig and says into which file.

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,7 +18,6 @@ import (
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 	"github.com/kogge-dev/kogge/cluster/pki"
 	"github.com/kogge-dev/kogge/controllers"
-	"github.com/kogge-dev/kogge/images/mirror"
 	"github.com/kogge-dev/kogge/internal/netns"
 	"github.com/kogge-dev/kogge/proxy/podroutes"
 	"github.com/kogge-dev/kogge/scheduler"
@@ -42,6 +39,8 @@ type serverFlags struct {
 	nodeSecurePort                       int
 	imageMirrorDir                       string
 	imageMirrorPort                      int
+	pullTokenFile                        string
+	pullPort                             int
 	verbosity                            int
 }
 
@@ -73,6 +72,8 @@ func newServer() *cobra.Command {
 	set.IntVar(&flags.nodeSecurePort, "node-secure-port", 6443, "the port to serve on in --node-network-namespace")
 	set.StringVar(&flags.imageMirrorDir, "image-mirror-dir", "", "image archives to serve as a registry in --node-network-namespace")
 	set.IntVar(&flags.imageMirrorPort, "image-mirror-port", 5000, "the port to serve --image-mirror-dir on")
+	set.StringVar(&flags.pullTokenFile, "pull-proxy-token-file", "", "the token of a proxy to registries, to be served in --node-network-namespace")
+	set.IntVar(&flags.pullPort, "pull-proxy-port", 3128, "the port of the proxy to registries")
 	logFlag(command, &flags.verbosity)
 	return command
 }
@@ -105,9 +106,11 @@ func runServer(command *cobra.Command, flags serverFlags) error {
 		return errors.Join(err, closeAll(options.Listeners))
 	}
 	together := []func(context.Context) error{server.Run}
-	if flags.imageMirrorDir != "" && flags.nodeNamespace != "" {
-		together = append(together, func(ctx context.Context) error { return serveMirror(ctx, flags, logger) })
+	images, err := imageServers(flags, logger)
+	if err != nil {
+		return errors.Join(err, closeAll(options.Listeners))
 	}
+	together = append(together, images...)
 	for _, run := range runs {
 		together = append(together, func(ctx context.Context) error {
 			select {
@@ -250,22 +253,6 @@ func components(flags serverFlags, keys *pki.Keys, server *apiserver.Server, log
 		return nil, err
 	}
 	return append(runs, routes.Run), nil
-}
-
-// serveMirror serves image archives inside the nodes' network namespace until ctx is done.
-func serveMirror(ctx context.Context, flags serverFlags, logger *slog.Logger) error {
-	address := net.JoinHostPort(flags.advertiseAddress, fmt.Sprint(flags.imageMirrorPort))
-	listener, err := netns.Open(flags.nodeNamespace).Listen(ctx, "tcp", address)
-	if err != nil {
-		return fmt.Errorf("--image-mirror-port: %w", err)
-	}
-	serving := &http.Server{Handler: mirror.New(flags.imageMirrorDir, logger), ReadHeaderTimeout: 10 * time.Second}
-	// Whoever pulls right now tries again.
-	context.AfterFunc(ctx, func() { serving.Close() })
-	if err := serving.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve the image mirror: %w", err)
-	}
-	return nil
 }
 
 // inProcess is a client configuration that goes through the whole server without a socket.

@@ -1,8 +1,12 @@
 package island
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -36,8 +40,14 @@ func writeConfiguration(directory Directory, spec Spec) error {
 			return err
 		}
 	}
+	pulls, err := pullProxy(directory, spec)
+	if err != nil {
+		return err
+	}
 	for _, node := range spec.NodeList() {
-		if err := writeNode(directory, spec, node, keys.CA); err != nil {
+		config := nodeConfig(directory, spec, node)
+		config.PullProxy = pulls
+		if err := writeNode(directory, node, config, keys.CA); err != nil {
 			return fmt.Errorf("node %s: %w", node.Name, err)
 		}
 	}
@@ -49,8 +59,7 @@ func hostURL(spec Spec) string { return "https://127.0.0.1:" + strconv.Itoa(spec
 func islandURL() string        { return "https://" + netip.AddrPortFrom(Bridge(), NodePort).String() }
 
 // writeNode writes what the node's first process, kubelet and proxy are told.
-func writeNode(directory Directory, spec Spec, node Node, ca *pki.CA) error {
-	config := nodeConfig(directory, spec, node)
+func writeNode(directory Directory, node Node, config nodeinit.Config, ca *pki.CA) error {
 	for _, kept := range config.Kept() {
 		if err := os.MkdirAll(kept, 0o755); err != nil {
 			return fmt.Errorf("make the node's directory: %w", err)
@@ -82,6 +91,27 @@ func writeNode(directory Directory, spec Spec, node Node, ca *pki.CA) error {
 	}
 	return writeJSON(directory.nodeConfigFile(node.Name), config)
 }
+
+// pullProxy is the URL of the proxy to registries, with the token that it asks for; empty when there is none. The
+// token is made when it is missing.
+func pullProxy(directory Directory, spec Spec) (string, error) {
+	if !spec.Registries {
+		return "", nil
+	}
+	file := directory.pullTokenFile()
+	token, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		token = []byte(rand.Text())
+		err = writeFile(file, token, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("token for image pulls: %w", err)
+	}
+	proxy := url.URL{Scheme: "http", User: url.UserPassword("pull", string(token)), Host: netip.AddrPortFrom(Bridge(), PullPort).String()}
+	return proxy.String(), nil
+}
+
+func (d Directory) pullTokenFile() string { return d.path("pki", "pull.token") }
 
 func (d Directory) nodeConfigFile(name string) string { return d.path("nodes", name, "node.json") }
 

@@ -13,6 +13,8 @@ type Spec struct {
 	Nodes int    `json:"nodes"`
 	// Port is the API server's on the host's 127.0.0.1.
 	Port int `json:"port"`
+	// Registries lets the nodes' runtimes pull images from registries, by way of a proxy on this machine.
+	Registries bool `json:"registries"`
 	// Binaries is the directory of kogge and of what it needs beside it: containerd, its shim, ctr, cni/, images/.
 	Binaries string `json:"binaries"`
 }
@@ -32,6 +34,8 @@ const (
 	NodePort = 6443
 	// MirrorPort is the port of the registry mirror on the bridge's address.
 	MirrorPort = 5000
+	// PullPort is the port of the proxy to registries on the bridge's address.
+	PullPort = 3128
 	// PodRangePerNode is the length of each node's share of PodRange.
 	PodRangePerNode = 24
 	// mostNodes is how many shares PodRange has.

@@ -33,7 +33,7 @@ func serverUnit(directory Directory, spec Spec) unit {
 
 // serverArguments are the flags of `kogge server` for an island.
 func serverArguments(directory Directory, spec Spec) []string {
-	return []string{
+	arguments := []string{
 		"server",
 		"--data-dir=" + directory.path("etcd"),
 		"--pki-dir=" + directory.path("pki"),
@@ -49,6 +49,10 @@ func serverArguments(directory Directory, spec Spec) []string {
 		"--image-mirror-dir=" + filepath.Join(spec.Binaries, "images"),
 		"--image-mirror-port=" + strconv.Itoa(MirrorPort),
 	}
+	if spec.Registries {
+		arguments = append(arguments, "--pull-proxy-token-file="+directory.pullTokenFile(), "--pull-proxy-port="+strconv.Itoa(PullPort))
+	}
+	return arguments
 }
 
 // nodeUnit is a node container: its first process, in namespaces of its own.

@@ -23,6 +23,8 @@ type Config struct {
 	Domain string `json:"domain"`
 	// Mirror is the URL of the registry mirror that is asked before any other registry.
 	Mirror string `json:"mirror"`
+	// PullProxy is the URL of the proxy by which registries are reached; empty: they are not.
+	PullProxy string `json:"pullProxy,omitempty"`
 	// Directory is the node's own on the host, Binaries that of kogge and what it needs beside it.
 	Directory string `json:"directory"`
 	Binaries  string `json:"binaries"`

@@ -99,6 +99,21 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
+func TestOnlyTheRuntimeKnowsTheProxy(t *testing.T) {
+	t.Parallel()
+	config := example
+	config.PullProxy = "http://pull:token@172.31.0.1:3128"
+	want := []string{"HTTPS_PROXY=http://pull:token@172.31.0.1:3128", "NO_PROXY=172.31.0.1"}
+	if diff := cmp.Diff(want, containerdService(config).environment); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
+	}
+	for _, other := range []service{containerdService(example), proxyService(config), kubeletService(config)} {
+		if len(other.environment) > 0 {
+			t.Errorf("%s has %v in its environment", other.name, other.environment)
+		}
+	}
+}
+
 func TestPauseAfter(t *testing.T) {
 	t.Parallel()
 	pause := time.Duration(0)

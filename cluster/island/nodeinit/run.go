@@ -56,7 +56,7 @@ func runServices(ctx context.Context, config Config, logger *slog.Logger) error 
 		children.run(ctx)
 		return nil
 	})
-	keep(service{name: "containerd", command: []string{"containerd", "--config", containerdConfig}})
+	keep(containerdService(config))
 	keep(proxyService(config))
 	group.Go(func() error {
 		began := time.Now()
@@ -83,6 +83,16 @@ func runServices(ctx context.Context, config Config, logger *slog.Logger) error 
 		return nil
 	}
 	return err
+}
+
+// containerdService is the container runtime. What is on the bridge, the mirror, it reaches directly; all else by the
+// proxy for pulls.
+func containerdService(config Config) service {
+	made := service{name: "containerd", command: []string{"containerd", "--config", containerdConfig}}
+	if config.PullProxy != "" {
+		made.environment = []string{"HTTPS_PROXY=" + config.PullProxy, "NO_PROXY=" + config.Gateway.String()}
+	}
+	return made
 }
 
 // proxyService is the proxy, with the pods' network.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -19,6 +20,8 @@ type service struct {
 	name string
 	// command is the program's path and its arguments.
 	command []string
+	// environment is what the program needs beside that of all services.
+	environment []string
 }
 
 const (
@@ -81,7 +84,7 @@ func (r *reaper) runOnce(ctx context.Context, kept service) (unix.WaitStatus, er
 	defer null.Close()
 	pid, ended, err := r.start(func() (int, error) {
 		return syscall.ForkExec(program, kept.command, &syscall.ProcAttr{
-			Dir: "/", Env: environment, Files: []uintptr{null.Fd(), output.Fd(), output.Fd()},
+			Dir: "/", Env: append(slices.Clone(environment), kept.environment...), Files: []uintptr{null.Fd(), output.Fd(), output.Fd()},
 			Sys: &syscall.SysProcAttr{Setsid: true},
 		})
 	})
