@@ -160,15 +160,18 @@ func (p *Pool) schedule(uid types.UID, w *worker, delay time.Duration) {
 	w.stopTimer()
 	w.due = due
 	var timer clock.Timer
-	timer = p.options.Clock.AfterFunc(delay, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		// A timer that was replaced while it fired says nothing any more.
-		if w.timer == timer && p.pods[uid] == w {
-			p.trigger(uid)
-		}
-	})
+	// In a goroutine: a clock may call back while it holds a lock that asking for the time needs.
+	timer = p.options.Clock.AfterFunc(delay, func() { go p.fire(uid, w, &timer) })
 	w.timer = timer
+}
+
+// fire is called when a timer is due. One that was replaced meanwhile says nothing any more.
+func (p *Pool) fire(uid types.UID, w *worker, timer *clock.Timer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.timer == *timer && p.pods[uid] == w {
+		p.trigger(uid)
+	}
 }
 
 func (w *worker) stopTimer() {

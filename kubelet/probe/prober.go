@@ -194,14 +194,17 @@ func (p *Prober) schedule(ctx context.Context, t *target, s *schedule, delay tim
 		p.ask(ctx, t, s)
 		return
 	}
-	s.timer = p.options.Clock.AfterFunc(delay, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if s.timer != nil && p.targets[t.id] == t {
-			s.timer = nil
-			p.ask(ctx, t, s)
-		}
-	})
+	// In a goroutine: a clock may call back while it holds a lock that asking for the time needs.
+	s.timer = p.options.Clock.AfterFunc(delay, func() { go p.fire(ctx, t, s) })
+}
+
+func (p *Prober) fire(ctx context.Context, t *target, s *schedule) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.timer != nil && p.targets[t.id] == t {
+		s.timer = nil
+		p.ask(ctx, t, s)
+	}
 }
 
 // ask puts the question in the background; the caller holds the lock.

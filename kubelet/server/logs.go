@@ -51,8 +51,8 @@ func (s *Server) copyLog(w http.ResponseWriter, r *http.Request, id string, opti
 		return fmt.Errorf("failed to get container status %q: %w", id, err)
 	}
 	path := status.GetStatus().GetLogPath()
-	if path == "" {
-		return nil // the runtime writes no logs
+	if source, ok := s.options.Runtime.CRI.(logSource); ok {
+		return s.copyMemory(w, source, id)
 	}
 	options.Running = func(ctx context.Context) (bool, error) {
 		status, err := s.options.Runtime.CRI.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
@@ -78,6 +78,21 @@ func (s *Server) copyLog(w http.ResponseWriter, r *http.Request, id string, opti
 		}
 	}
 	return s.options.Logs.Copy(r.Context(), path, options)
+}
+
+// logSource is a runtime that keeps logs in memory.
+type logSource interface {
+	Log(containerID string) (text []byte, found bool)
+}
+
+func (s *Server) copyMemory(w http.ResponseWriter, source logSource, id string) error {
+	text, found := source.Log(id)
+	if !found {
+		return fmt.Errorf("failed to get container status %q: not found", id)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := w.Write(text)
+	return err
 }
 
 // flushing sends every line on at once.

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"io"
 	"strconv"
 	"time"
 
@@ -13,6 +14,8 @@ const (
 	AnnotationExitAfter = "simulated.kogge.dev/exit-after"
 	// AnnotationExitCode is the code that they end with then; 0 by default.
 	AnnotationExitCode = "simulated.kogge.dev/exit-code"
+	// AnnotationLog is what they have written.
+	AnnotationLog = "simulated.kogge.dev/log"
 )
 
 // Behaviour is what a container does.
@@ -24,6 +27,24 @@ type Behaviour struct {
 	StopCode *int32
 	// Message is its termination message.
 	Message string
+	// Log is what it has written since it started.
+	Log string
+	// Exec runs a command in the container and returns its exit code; nil: every command succeeds and says nothing.
+	Exec func(Command) int32
+}
+
+// Command is a command that somebody runs in a container.
+type Command struct {
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+func (b Behaviour) run(command Command) int32 {
+	if b.Exec == nil {
+		return 0
+	}
+	return b.Exec(command)
 }
 
 // annotated reads the pod's annotations. A value that can't be read is as good as none: a runtime has nobody to
@@ -36,5 +57,6 @@ func annotated(sandbox *runtimeapi.PodSandboxConfig, _ *runtimeapi.ContainerConf
 	if code, err := strconv.ParseInt(sandbox.Annotations[AnnotationExitCode], 10, 32); err == nil {
 		b.ExitCode = int32(code)
 	}
+	b.Log = sandbox.Annotations[AnnotationLog]
 	return b
 }

@@ -30,6 +30,7 @@ type container struct {
 	exitCode  int32
 	behaviour Behaviour
 	timer     clock.Timer
+	ends      map[chan struct{}]struct{} // closed when it ends
 }
 
 // CreateContainer implements runtimeapi.RuntimeServiceClient.
@@ -72,10 +73,13 @@ func (r *Runtime) StartContainer(_ context.Context, in *runtimeapi.StartContaine
 			r.end(c, c.behaviour.ExitCode)
 			return &runtimeapi.StartContainerResponse{}, nil
 		}
+		// In a goroutine: a clock may call back while it holds a lock that asking for the time needs.
 		c.timer = r.options.Clock.AfterFunc(*after, func() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.end(c, c.behaviour.ExitCode)
+			go func() {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.end(c, c.behaviour.ExitCode)
+			}()
 		})
 	}
 	r.send(c.sandbox, c.id, runtimeapi.ContainerEventType_CONTAINER_STARTED_EVENT)
@@ -161,6 +165,10 @@ func (r *Runtime) end(c *container, code int32) {
 	if c.state == runtimeapi.ContainerState_CONTAINER_EXITED {
 		return
 	}
+	for ended := range c.ends {
+		close(ended)
+	}
+	c.ends = nil
 	c.state, c.exitCode, c.finished = runtimeapi.ContainerState_CONTAINER_EXITED, code, r.options.Clock.Now()
 	r.send(c.sandbox, c.id, runtimeapi.ContainerEventType_CONTAINER_STOPPED_EVENT)
 }

@@ -1,7 +1,9 @@
 package simulated
 
 import (
+	"bytes"
 	"context"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -14,38 +16,41 @@ type unimplemented struct {
 	runtimeapi.RuntimeServiceClient
 }
 
-func refuse(call string) error {
-	return status.Errorf(codes.Unimplemented, "a simulated runtime has no %s", call)
-}
-
-// ExecSync implements runtimeapi.RuntimeServiceClient: every command succeeds and says nothing, so that exec probes
-// of running containers pass.
-func (r *Runtime) ExecSync(_ context.Context, in *runtimeapi.ExecSyncRequest, _ ...grpc.CallOption) (*runtimeapi.ExecSyncResponse, error) {
+// running returns the behaviour of a container that runs.
+func (r *Runtime) running(id string) (Behaviour, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.containers[in.ContainerId]
+	c := r.containers[id]
 	if c == nil {
-		return nil, missing("container", in.ContainerId)
+		return Behaviour{}, missing("container", id)
 	}
 	if c.state != runtimeapi.ContainerState_CONTAINER_RUNNING {
-		return nil, status.Errorf(codes.FailedPrecondition, "container %q is in state %s", c.id, c.state)
+		return Behaviour{}, status.Errorf(codes.FailedPrecondition, "container %q is in state %s", c.id, c.state)
 	}
-	return &runtimeapi.ExecSyncResponse{}, nil
+	return c.behaviour, nil
 }
 
-// Exec implements runtimeapi.RuntimeServiceClient.
-func (r *Runtime) Exec(context.Context, *runtimeapi.ExecRequest, ...grpc.CallOption) (*runtimeapi.ExecResponse, error) {
-	return nil, refuse("exec")
+// ExecSync implements runtimeapi.RuntimeServiceClient: unless the Behaviour says otherwise every command succeeds and
+// says nothing, so that exec probes of running containers pass.
+func (r *Runtime) ExecSync(_ context.Context, in *runtimeapi.ExecSyncRequest, _ ...grpc.CallOption) (*runtimeapi.ExecSyncResponse, error) {
+	behaviour, err := r.running(in.ContainerId)
+	if err != nil {
+		return nil, err
+	}
+	var stdout, stderr bytes.Buffer
+	code := behaviour.run(Command{Args: in.Cmd, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+	return &runtimeapi.ExecSyncResponse{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}, nil
 }
 
-// Attach implements runtimeapi.RuntimeServiceClient.
-func (r *Runtime) Attach(context.Context, *runtimeapi.AttachRequest, ...grpc.CallOption) (*runtimeapi.AttachResponse, error) {
-	return nil, refuse("attach")
-}
-
-// PortForward implements runtimeapi.RuntimeServiceClient.
-func (r *Runtime) PortForward(context.Context, *runtimeapi.PortForwardRequest, ...grpc.CallOption) (*runtimeapi.PortForwardResponse, error) {
-	return nil, refuse("port-forward")
+// Log returns what a container has written; false for one that doesn't exist.
+func (r *Runtime) Log(containerID string) ([]byte, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.containers[containerID]
+	if c == nil || c.started.IsZero() {
+		return nil, c != nil
+	}
+	return []byte(c.behaviour.Log), true
 }
 
 // UpdateContainerResources implements runtimeapi.RuntimeServiceClient.
