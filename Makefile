@@ -21,6 +21,7 @@ help: ## Show this list
 .PHONY: up
 up: bin build images ## Set up what is missing, build, start a cluster of two nodes, write the kubeconfig
 	@$(BIN)/kogge create cluster --name $(NAME) --nodes $(NODES) --wait $(WAIT) --reuse
+	@command -v kubectl >/dev/null || echo 'kubectl is in bin/: export PATH=$(BIN):$$PATH'
 
 .PHONY: down
 down: ## Delete the cluster: the host is as before
@@ -60,8 +61,8 @@ lint: ## Check the formatting, and vet
 	@go vet $(PACKAGES)
 
 .PHONY: generate
-generate: ## Generate the embedded artefacts anew (API documents, schemas)
-	@go generate $(PACKAGES)
+generate: bin ## Generate the embedded API documents anew, from those of a genuine server
+	@tools/openapi/run.sh $(BIN)
 	@tools/openapi/run.sh $(BIN)
 
 .PHONY: conformance

@@ -17,7 +17,9 @@
 // finds the others by their process records. Delete needs nothing but the directory.
 //
 //	directory, err := island.Locate("dev")
-//	err = island.Create(ctx, directory, island.Spec{Name: "dev", ...}, steps)
+//	for _, step := range island.CreateSteps(directory, island.CreateOptions{Spec: spec, Wait: time.Minute}) {
+//		err = step.Run(ctx) // step.Title says what it does
+//	}
 //	err = island.Delete(ctx, directory)
 //
 // Next: nodeinit, the first process of a node.
