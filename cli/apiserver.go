@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
@@ -99,7 +100,10 @@ func apiserverOptions(flags apiserverFlags) (apiserver.Options, error) {
 		func() (err error) { options.ServingCertificate, err = servingCertificate(flags); return err },
 		func() (err error) { options.ServiceAccountKey, err = signingKey(flags); return err },
 		func() (err error) { options.Kubelet.TLS, err = kubeletTLS(flags); return err },
-		func() (err error) { options.AdvertiseAddress, err = advertised(flags); return err },
+		func() (err error) {
+			options.AdvertiseAddress, err = advertised(flags.advertiseAddress, flags.bindAddress)
+			return err
+		},
 		func() (err error) {
 			options.ServiceNodePorts, err = portRange("service-node-port-range", flags.nodePorts)
 			return err
@@ -227,19 +231,17 @@ func checkPublicKey(file string, key *ecdsa.PrivateKey) error {
 	return nil
 }
 
-// advertised is where pods reach the server; not valid when no flag says so.
-func advertised(flags apiserverFlags) (netip.Addr, error) {
-	if flags.advertiseAddress != "" {
-		address, err := netip.ParseAddr(flags.advertiseAddress)
-		if err != nil {
-			return netip.Addr{}, fmt.Errorf("--advertise-address: %w", err)
-		}
-		return address, nil
+// advertised is where pods reach the server; not valid when no flag says so. A loopback address is of no use to
+// them, nor is it valid in Endpoints.
+func advertised(advertise, bind string) (netip.Addr, error) {
+	address, err := netip.ParseAddr(cmp.Or(advertise, bind))
+	if err != nil && advertise != "" {
+		return netip.Addr{}, fmt.Errorf("--advertise-address: %w", err)
 	}
-	if bound, err := netip.ParseAddr(flags.bindAddress); err == nil && !bound.IsUnspecified() {
-		return bound, nil
+	if err != nil || address.IsUnspecified() || address.IsLoopback() {
+		return netip.Addr{}, nil
 	}
-	return netip.Addr{}, nil
+	return address, nil
 }
 
 // portRange reads "first-last".

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/signal"
@@ -24,16 +23,11 @@ func Main(arguments []string, output, errorOutput io.Writer) int {
 	root.SetOut(output)
 	root.SetErr(errorOutput)
 	if err := root.ExecuteContext(ctx); err != nil {
-		if !errors.Is(err, errShown) {
-			fmt.Fprintf(errorOutput, "kogge: %v\n", err)
-		}
+		fmt.Fprintf(errorOutput, "kogge: %v\n", err)
 		return 1
 	}
 	return 0
 }
-
-// errShown stands for an error that the user has been told about already.
-var errShown = errors.New("shown")
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

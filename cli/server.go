@@ -140,7 +140,7 @@ func serverOptions(flags serverFlags, keys *pki.Keys, logger *slog.Logger) (apis
 	if options.ServiceNodePorts, err = portRange("service-node-port-range", flags.nodePorts); err != nil {
 		return options, err
 	}
-	if options.AdvertiseAddress, err = flags.advertised(); err != nil {
+	if options.AdvertiseAddress, err = advertised(flags.advertiseAddress, flags.bindAddress); err != nil {
 		return options, err
 	}
 	options.AdvertisePort = flags.securePort
@@ -165,10 +165,6 @@ func serverOptions(flags serverFlags, keys *pki.Keys, logger *slog.Logger) (apis
 	}
 	options.Kubelet.TLS = &tls.Config{RootCAs: keys.CA.Pool(), Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	return options, nil
-}
-
-func (f serverFlags) advertised() (netip.Addr, error) {
-	return advertised(apiserverFlags{advertiseAddress: f.advertiseAddress, bindAddress: f.bindAddress})
 }
 
 // addresses are those by which the server is called.
