@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/request"
 )
 
 // deleteWorkers is how many objects of a collection are deleted at once.
@@ -28,6 +29,7 @@ func (s *Scope) delete(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	s.warnOfOrphans(ctx, o)
 	d, err := s.Registry.Delete(ctx, s.Info.Namespace, s.Info.Name, o, len(o.DryRun) > 0)
 	if err != nil {
 		s.fail(w, r, err)
@@ -45,6 +47,13 @@ func (s *Scope) delete(w http.ResponseWriter, r *http.Request) {
 		Name: d.Object.GetName(), Group: s.Resource.Group, Kind: s.Resource.Plural, UID: d.Object.GetUID(),
 	}}
 	writeMeta(w, r, code, out, statusGVK, status)
+}
+
+// warnOfOrphans tells what the kind has to say to a deletion that leaves open what becomes of dependents.
+func (s *Scope) warnOfOrphans(ctx context.Context, o *metav1.DeleteOptions) {
+	if s.Resource.OrphanWarning != "" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
+		request.Warn(ctx, s.Resource.OrphanWarning)
+	}
 }
 
 // deleteCollection deletes what the selectors select and answers with the list of it.
@@ -71,6 +80,7 @@ func (s *Scope) deleteCollection(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	s.warnOfOrphans(ctx, o)
 	if err := s.deleteAll(ctx, l, o); err != nil {
 		s.fail(w, r, err)
 		return

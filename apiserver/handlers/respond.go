@@ -54,9 +54,6 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}
-	if status.Code == http.StatusUnauthorized {
-		w.Header().Del("Cache-Control")
-	}
 	out, negotiateErr := negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true})
 	if negotiateErr != nil {
 		out = negotiation.Output{Media: negotiation.JSON}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
 
@@ -33,6 +34,23 @@ func (s *Scope) scaleHandler(method string) http.HandlerFunc {
 		return s.patchScale
 	}
 	return nil
+}
+
+// scaleView is how a Scale looks in a table.
+var scaleView = &resource.Resource{
+	Name: resource.Name{Group: resource.ScaleGVK.Group, Version: resource.ScaleGVK.Version, Kind: resource.ScaleGVK.Kind},
+	Table: &resource.Table{
+		Columns: []metav1.TableColumnDefinition{
+			resource.Column("Name", "string", resource.NameColumn.Description),
+			resource.Column("Desired", "integer", autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"]),
+			resource.Column("Available", "integer", autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]),
+			resource.AgeColumn,
+		},
+		Row: func(o resource.Object) ([]any, []metav1.TableRowCondition) {
+			sc := o.(*autoscalingv1.Scale)
+			return []any{sc.Name, int64(sc.Spec.Replicas), int64(sc.Status.Replicas), resource.AgeOf(sc)}, nil
+		},
+	},
 }
 
 // scaleOf shows an object as a Scale.
@@ -61,11 +79,12 @@ func (s *Scope) writeScale(w http.ResponseWriter, r *http.Request, out negotiati
 		s.fail(w, r, err)
 		return
 	}
-	writeMeta(w, r, http.StatusOK, out, resource.ScaleGVK, sc)
+	view := Scope{Resource: scaleView, Info: s.Info, handlers: s.handlers}
+	view.object(w, r, http.StatusOK, out, &registry.Result{Object: sc})
 }
 
 func (s *Scope) getScale(w http.ResponseWriter, r *http.Request) {
-	out, err := negotiation.Negotiate(r, negotiation.Endpoint{})
+	out, err := s.output(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -89,7 +108,7 @@ func (s *Scope) getScale(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Scope) updateScale(w http.ResponseWriter, r *http.Request) {
-	out, err := negotiation.Negotiate(r, negotiation.Endpoint{})
+	out, err := s.output(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -100,7 +119,7 @@ func (s *Scope) updateScale(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale"}
-	s.rescale(w, r, out, write, wanted.UID, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return wanted, nil })
+	s.rescale(w, r, out, write, wanted.UID, false, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return wanted, nil })
 }
 
 // scaleInput reads an update's Scale and options.
@@ -138,9 +157,9 @@ func (s *Scope) patchScale(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale"}
-	s.rescale(w, r, out, write, "", func(current *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+	s.rescale(w, r, out, write, "", p.Type == types.ApplyYAMLPatchType, func(current *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
 		if p.Type == types.ApplyYAMLPatchType {
-			return applyScale(p, current)
+			return s.applyScale(p, current, write.Manager, ptr.Deref(o.Force, false))
 		}
 		patched, err := p.Apply(current, s.scaleTarget())
 		if err != nil {
@@ -151,18 +170,17 @@ func (s *Scope) patchScale(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// applyScale takes over the fields that the configuration names; a Scale has no more than its replicas to set.
-func applyScale(p *patch.Patch, current *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+// applyScale merges an applied configuration; who owns the replicas is taken over from the object, and put back by rescale.
+func (s *Scope) applyScale(p *patch.Patch, current *autoscalingv1.Scale, manager string, force bool) (*autoscalingv1.Scale, error) {
 	u, err := p.Configuration()
 	if err != nil {
 		return nil, err
 	}
-	wanted := &autoscalingv1.Scale{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, wanted); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+	sc, err := s.Registry.ApplyScale(current, u, manager, force)
+	if err != nil {
+		return nil, err
 	}
-	current.Spec.Replicas = wanted.Spec.Replicas
-	return current, p.CheckConfiguration()
+	return sc, p.CheckConfiguration()
 }
 
 func (s *Scope) scaleTarget() patch.Target {
@@ -182,7 +200,7 @@ func (s *Scope) scaleTarget() patch.Target {
 }
 
 // rescale sets the replicas that a changed Scale wants.
-func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.Output, write registry.WriteOptions, uid types.UID, change func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error)) {
+func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.Output, write registry.WriteOptions, uid types.UID, applied bool, change func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
 	defer cancel()
 	transform := func(ctx context.Context, current resource.Object, exists bool) (resource.Object, error) {
@@ -190,6 +208,11 @@ func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.
 		now, err := s.scaleOf(current)
 		if err != nil {
 			return nil, err
+		}
+		if applied {
+			if now.ManagedFields, err = s.Registry.ReplicasOwners(current); err != nil {
+				return nil, err
+			}
 		}
 		wanted, err := change(now)
 		if err != nil {
@@ -201,6 +224,12 @@ func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.
 		s.Sub.Scale.SetReplicas(current, wanted.Spec.Replicas)
 		if wanted.ResourceVersion != "" {
 			current.SetResourceVersion(wanted.ResourceVersion)
+		}
+		if applied {
+			if err := s.Registry.OwnReplicas(current, wanted.ManagedFields); err != nil {
+				return nil, err
+			}
+			return s.Registry.Patched(ctx, s.Info.Namespace, live, exists, current, write, true)
 		}
 		return s.Registry.Replace(ctx, s.Info.Namespace, live, exists, current, write)
 	}

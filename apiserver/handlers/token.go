@@ -166,7 +166,7 @@ func (h *Handlers) bindToken(ctx context.Context, c *authn.Claims, ref *authenti
 		return err
 	}
 	if ref.UID != "" && ref.UID != obj.GetUID() {
-		return apierrors.NewConflict(corev1.Resource(plural), ref.Name, fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
+		return apierrors.NewConflict(corev1.Resource(ref.Kind), ref.Name, fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
 	}
 	bound := &authn.Ref{Name: obj.GetName(), UID: obj.GetUID()}
 	switch o := obj.(type) {

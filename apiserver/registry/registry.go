@@ -122,7 +122,7 @@ type WriteOptions struct {
 	Subresource string
 }
 
-// Object returns the result's object, decoding it if need be.
+// Object returns the result's object, decoding it if need be. A result that has its object needs no registry.
 func (r *Registry) Object(res *Result) (resource.Object, error) {
 	if res.Object != nil {
 		return res.Object, nil

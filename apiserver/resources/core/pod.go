@@ -30,8 +30,9 @@ var Pod = resource.Define(resource.Kind[*corev1.Pod]{
 	Default: func(p *corev1.Pod) {
 		podspec.Default(&p.Spec)
 		podspec.DefaultPod(&p.Spec)
-		if len(p.Status.PodIPs) == 0 && p.Status.PodIP != "" {
-			p.Status.PodIPs = []corev1.PodIP{{IP: p.Status.PodIP}}
+		if ip := p.Status.PodIP; ip != "" && (len(p.Status.PodIPs) == 0 || p.Status.PodIPs[0].IP != ip) {
+			// podIP is the old name of the first of podIPs; who knows only that one means all.
+			p.Status.PodIPs = []corev1.PodIP{{IP: ip}}
 		}
 		if p.Status.PodIP == "" && len(p.Status.PodIPs) > 0 {
 			p.Status.PodIP = p.Status.PodIPs[0].IP

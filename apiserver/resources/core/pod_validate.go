@@ -122,13 +122,19 @@ func validatePodStatus(p, old *corev1.Pod) field.ErrorList {
 		for _, text := range apivalidation.NameIsDNSSubdomain(n, false) {
 			errs = append(errs, field.Invalid(path.Child("nominatedNodeName"), n, text))
 		}
+		if old.Spec.NodeName != "" && old.Status.NominatedNodeName == "" {
+			errs = append(errs, field.Forbidden(path.Child("nominatedNodeName"), "may not be set on pods that are already bound to a node"))
+		}
+	}
+	if q := old.Status.QOSClass; q != "" && p.Status.QOSClass != q {
+		errs = append(errs, field.Invalid(path.Child("qosClass"), p.Status.QOSClass, "field is immutable"))
 	}
 	errs = append(errs, validateRestarts(p.Status.ContainerStatuses, old.Status.ContainerStatuses, old.Spec.RestartPolicy, path.Child("containerStatuses"))...)
 	for i, ip := range p.Status.PodIPs {
 		errs = append(errs, validation.IsValidIP(path.Child("podIPs").Index(i), ip.IP)...)
 	}
-	if q := old.Status.QOSClass; q != "" && p.Status.QOSClass != q {
-		errs = append(errs, field.Invalid(path.Child("qosClass"), p.Status.QOSClass, "field is immutable"))
+	if ips := p.Status.HostIPs; len(ips) > 0 && ips[0].IP != p.Status.HostIP {
+		errs = append(errs, field.Invalid(path.Child("hostIPs").Index(0).Child("ip"), ips[0].IP, "must be equal to `hostIP`"))
 	}
 	return errs
 }
