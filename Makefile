@@ -76,3 +76,8 @@ bench: ## Run the benchmarks
 .PHONY: compare
 compare: bin build images ## Hold our server against the genuine kube-apiserver
 	@tools/compare/run.sh $(BIN)
+
+.PHONY: figures
+figures: bin build images ## Measure the figures in README, beside the genuine control plane
+	@tools/setup/genuine.sh $(BIN)
+	@go run ./tools/figures -bin $(BIN) -example manifests/examples/nginx.yaml

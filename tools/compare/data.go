@@ -19,20 +19,20 @@ import (
 )
 
 // compareData starts each API server on the other's data and compares what both list.
-func compareData(ctx context.Context, g *genuine, o *ours, report func(string, []string)) error {
+func compareData(ctx context.Context, g *genuineSide, o *ours, report func(string, []string)) error {
 	// Nothing may write any more, so that both sides show one state.
 	g.stopNodes()
 	g.stopNodes = nil
-	g.end("kube-controller-manager", "kube-scheduler")
-	genuines, err := lists(ctx, g.config())
+	g.End("kube-controller-manager", "kube-scheduler")
+	genuines, err := lists(ctx, g.Config())
 	if err != nil {
 		return err
 	}
-	g.end("kube-apiserver")
+	g.End("kube-apiserver")
 	if err := onGenuineData(ctx, g, genuines, report); err != nil {
 		return err
 	}
-	g.end("etcd")
+	g.End("etcd")
 
 	o.stopNodes()
 	o.stopNodes = nil
@@ -41,22 +41,22 @@ func compareData(ctx context.Context, g *genuine, o *ours, report func(string, [
 		return err
 	}
 	o.stop()
-	if err := g.startEtcd(ctx, filepath.Join(o.dir, "etcd"), "kogge"); err != nil {
+	if err := g.StartEtcd(ctx, filepath.Join(o.dir, "etcd"), "kogge"); err != nil {
 		return fmt.Errorf("genuine etcd on our data: %w", err)
 	}
-	if err := g.startServer(ctx); err != nil {
+	if err := g.StartServer(ctx); err != nil {
 		return fmt.Errorf("genuine API server on our data: %w", err)
 	}
-	return check(ctx, "the genuine API server lists our", g.config(), own, report)
+	return check(ctx, "the genuine API server lists our", g.Config(), own, report)
 }
 
 // onGenuineData starts our server on the genuine etcd.
-func onGenuineData(ctx context.Context, g *genuine, want map[string]map[string]any, report func(string, []string)) error {
+func onGenuineData(ctx context.Context, g *genuineSide, want map[string]map[string]any, report func(string, []string)) error {
 	key, err := pki.NewServiceAccountKey()
 	if err != nil {
 		return err
 	}
-	s, err := apiserver.New(ctx, apiserver.Options{EtcdServers: []string{g.etcdURL()}, ServiceAccountKey: key, Logger: slog.New(slog.DiscardHandler)})
+	s, err := apiserver.New(ctx, apiserver.Options{EtcdServers: []string{g.EtcdURL()}, ServiceAccountKey: key, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("our API server on genuine data: %w", err)
 	}

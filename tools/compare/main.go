@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/kogge-dev/kogge/tools/genuine"
 )
 
 func main() {
@@ -49,7 +51,7 @@ func run(ctx context.Context, bin, example string) (failed int, err error) {
 			fmt.Println(d)
 		}
 	}
-	g := &genuine{bin: bin + "/genuine", dir: dir + "/genuine"}
+	g := &genuineSide{ControlPlane: genuine.ControlPlane{Bin: bin + "/genuine", Dir: dir + "/genuine"}}
 	if err := g.start(ctx); err != nil {
 		return 0, fmt.Errorf("genuine control plane: %w", err)
 	}

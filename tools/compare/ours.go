@@ -16,6 +16,7 @@ import (
 	"github.com/kogge-dev/kogge/cluster"
 	"github.com/kogge-dev/kogge/kubelet"
 	"github.com/kogge-dev/kogge/kubelet/runtime/simulated"
+	"github.com/kogge-dev/kogge/tools/genuine"
 )
 
 // ours is a control plane of our own in this process, with the same two nodes.
@@ -45,6 +46,28 @@ func (o *ours) stop() {
 		}
 		o.cluster = nil
 	}
+}
+
+// genuineSide is a genuine control plane with our nodes.
+type genuineSide struct {
+	genuine.ControlPlane
+	stopNodes func()
+}
+
+func (g *genuineSide) start(ctx context.Context) (err error) {
+	if err := g.Start(ctx); err != nil {
+		return err
+	}
+	g.stopNodes, err = startNodes(g.Config(), 2)
+	return err
+}
+
+func (g *genuineSide) stop() {
+	if g.stopNodes != nil {
+		g.stopNodes()
+		g.stopNodes = nil
+	}
+	g.End()
 }
 
 // startNodes runs our kubelets, on simulated runtimes, against a control plane.

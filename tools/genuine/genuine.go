@@ -1,4 +1,4 @@
-package main
+package genuine
 
 import (
 	"bytes"
@@ -10,11 +10,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -23,13 +25,13 @@ import (
 
 const token = "admintoken"
 
-// genuine is a control plane of the original binaries on loopback.
-type genuine struct {
-	bin, dir string
+// ControlPlane is a control plane of the original binaries on loopback. Start its parts in order; Stop ends what runs.
+type ControlPlane struct {
+	// Bin is the folder of the binaries, Dir one for data, keys and logs.
+	Bin, Dir string
 
 	etcdPort, peerPort, port int
 	processes                []*process
-	stopNodes                func()
 }
 
 type process struct {
@@ -38,11 +40,13 @@ type process struct {
 	done chan struct{}
 }
 
-func (g *genuine) config() *rest.Config {
+// Config reaches the server as its administrator.
+func (g *ControlPlane) Config() *rest.Config {
 	return &rest.Config{Host: fmt.Sprintf("https://127.0.0.1:%d", g.port), BearerToken: token, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 }
 
-func (g *genuine) etcdURL() string { return fmt.Sprintf("http://127.0.0.1:%d", g.etcdPort) }
+// EtcdURL is where etcd listens.
+func (g *ControlPlane) EtcdURL() string { return fmt.Sprintf("http://127.0.0.1:%d", g.etcdPort) }
 
 // freePort asks the kernel for a port. The genuine binaries can't be handed a listener, so that is the best there is.
 func freePort() (int, error) {
@@ -54,17 +58,22 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// start starts everything, with two simulated nodes.
-func (g *genuine) start(ctx context.Context) error {
-	if err := g.prepare(); err != nil {
+// Start starts all four programs and returns when the API server is ready.
+func (g *ControlPlane) Start(ctx context.Context) error {
+	if err := g.Prepare(); err != nil {
 		return err
 	}
-	if err := g.startEtcd(ctx, filepath.Join(g.dir, "etcd"), "default"); err != nil {
+	if err := g.StartEtcd(ctx, filepath.Join(g.Dir, "etcd"), "default"); err != nil {
 		return err
 	}
-	if err := g.startServer(ctx); err != nil {
+	if err := g.StartServer(ctx); err != nil {
 		return err
 	}
+	return g.StartControllers()
+}
+
+// StartControllers starts the controller manager and the scheduler, without the throttles of their clients.
+func (g *ControlPlane) StartControllers() error {
 	managerPort, err := freePort()
 	if err != nil {
 		return err
@@ -73,21 +82,26 @@ func (g *genuine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kubeconfig := filepath.Join(g.dir, "kubeconfig")
-	if err := g.spawn("kube-controller-manager", "--kubeconfig", kubeconfig, "--service-account-private-key-file", filepath.Join(g.dir, "sa.key"), "--leader-elect=false",
+	kubeconfig := filepath.Join(g.Dir, "kubeconfig")
+	if err := g.spawn("kube-controller-manager", "--kubeconfig", kubeconfig, "--service-account-private-key-file", filepath.Join(g.Dir, "sa.key"), "--leader-elect=false",
 		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(managerPort), "--allocate-node-cidrs", "--cluster-cidr", "10.244.0.0/16", "--kube-api-qps", "1000", "--kube-api-burst", "2000"); err != nil {
 		return err
 	}
-	if err := g.spawn("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(schedulerPort)); err != nil {
-		return err
-	}
-	g.stopNodes, err = startNodes(g.config(), 2)
-	return err
+	return g.spawn("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(schedulerPort))
 }
 
-// prepare writes keys, tokens and a kubeconfig, and chooses ports.
-func (g *genuine) prepare() error {
-	if err := os.MkdirAll(g.dir, 0o700); err != nil {
+// Processes gives the ids of what runs.
+func (g *ControlPlane) Processes() []int {
+	var out []int
+	for _, p := range g.processes {
+		out = append(out, p.cmd.Process.Pid)
+	}
+	return out
+}
+
+// Prepare writes keys, tokens and a kubeconfig, and chooses ports.
+func (g *ControlPlane) Prepare() error {
+	if err := os.MkdirAll(g.Dir, 0o700); err != nil {
 		return err
 	}
 	for _, p := range []*int{&g.etcdPort, &g.peerPort, &g.port} {
@@ -110,7 +124,7 @@ func (g *genuine) prepare() error {
 		"tokens.csv": []byte(token + ",admin,admin,system:masters\n"),
 		"kubeconfig": kubeconfig(fmt.Sprintf("https://127.0.0.1:%d", g.port)),
 	} {
-		if err := os.WriteFile(filepath.Join(g.dir, name), content, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(g.Dir, name), content, 0o600); err != nil {
 			return err
 		}
 	}
@@ -128,36 +142,37 @@ current-context: x
 `, server, token)
 }
 
-// startEtcd starts etcd on a member's folder.
-func (g *genuine) startEtcd(ctx context.Context, data, name string) error {
+// StartEtcd starts etcd on a member's folder.
+func (g *ControlPlane) StartEtcd(ctx context.Context, data, name string) error {
 	peer := fmt.Sprintf("http://127.0.0.1:%d", g.peerPort)
-	err := g.spawn("etcd", "--name", name, "--data-dir", data, "--listen-client-urls", g.etcdURL(), "--advertise-client-urls", g.etcdURL(),
+	err := g.spawn("etcd", "--name", name, "--data-dir", data, "--listen-client-urls", g.EtcdURL(), "--advertise-client-urls", g.EtcdURL(),
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", name+"="+peer)
 	if err != nil {
 		return err
 	}
-	return await(ctx, g.etcdURL()+"/health", "true")
+	return Await(ctx, g.EtcdURL()+"/health", "true")
 }
 
-func (g *genuine) startServer(ctx context.Context) error {
-	file := func(n string) string { return filepath.Join(g.dir, n) }
-	err := g.spawn("kube-apiserver", "--etcd-servers", g.etcdURL(), "--secure-port", fmt.Sprint(g.port), "--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1",
+// StartServer starts the API server and returns when it is ready.
+func (g *ControlPlane) StartServer(ctx context.Context) error {
+	file := func(n string) string { return filepath.Join(g.Dir, n) }
+	err := g.spawn("kube-apiserver", "--etcd-servers", g.EtcdURL(), "--secure-port", fmt.Sprint(g.port), "--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1",
 		"--endpoint-reconciler-type=none", "--cert-dir", file("certs"), "--token-auth-file", file("tokens.csv"), "--authorization-mode", "Node,RBAC",
 		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", file("sa.pub"), "--service-account-signing-key-file", file("sa.key"),
 		"--service-cluster-ip-range", "10.96.0.0/16", "--allow-privileged")
 	if err != nil {
 		return err
 	}
-	return await(ctx, g.config().Host+"/readyz", "ok")
+	return Await(ctx, g.Config().Host+"/readyz", "ok")
 }
 
-func (g *genuine) spawn(name string, args ...string) error {
-	log, err := os.Create(filepath.Join(g.dir, name+".log"))
+func (g *ControlPlane) spawn(name string, args ...string) error {
+	log, err := os.Create(filepath.Join(g.Dir, name+".log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	p := &process{name: name, cmd: exec.Command(filepath.Join(g.bin, name), args...), done: make(chan struct{})}
+	p := &process{name: name, cmd: exec.Command(filepath.Join(g.Bin, name), args...), done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
@@ -171,12 +186,12 @@ func (g *genuine) spawn(name string, args ...string) error {
 	return nil
 }
 
-// end stops the processes of the names, all without names; the last started first.
-func (g *genuine) end(names ...string) {
+// End stops the processes of the names, all without names; the last started first.
+func (g *ControlPlane) End(names ...string) {
 	var kept []*process
 	for i := len(g.processes) - 1; i >= 0; i-- {
 		p := g.processes[i]
-		if len(names) > 0 && !contains(names, p.name) {
+		if len(names) > 0 && !slices.Contains(names, p.name) {
 			kept = append([]*process{p}, kept...)
 			continue
 		}
@@ -191,25 +206,8 @@ func (g *genuine) end(names ...string) {
 	g.processes = kept
 }
 
-func contains(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *genuine) stop() {
-	if g.stopNodes != nil {
-		g.stopNodes()
-		g.stopNodes = nil
-	}
-	g.end()
-}
-
-// await asks a URL until its answer contains a text.
-func await(ctx context.Context, url, text string) error {
+// Await asks a URL until its answer contains a text.
+func Await(ctx context.Context, url, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -228,4 +226,17 @@ func await(ctx context.Context, url, text string) error {
 		case <-tick.C:
 		}
 	}
+}
+
+func get(ctx context.Context, c *http.Client, url string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
 }
