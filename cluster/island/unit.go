@@ -89,9 +89,9 @@ func nodeUnit(directory Directory, spec Spec, node Node, namespace netns.Namespa
 // startDetached starts a program in a session of its own, logging to a file. With a pipe it becomes the first
 // process of a new container, and inherits the pipe.
 func startDetached(program string, arguments []string, log string, pipe *os.File) (*os.Process, error) {
-	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	output, err := nodeinit.OpenLog(log)
 	if err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
+		return nil, err
 	}
 	defer output.Close()
 	command := exec.Command(program, arguments...)

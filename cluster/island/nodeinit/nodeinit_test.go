@@ -145,7 +145,7 @@ func TestLogsAreSetAside(t *testing.T) {
 	if err := os.Truncate(file, largestLog+1); err != nil {
 		t.Fatal(err)
 	}
-	output, err := openLog(file)
+	output, err := OpenLog(file)
 	if err != nil {
 		t.Fatal(err)
 	}

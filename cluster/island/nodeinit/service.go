@@ -72,7 +72,7 @@ func (r *reaper) runOnce(ctx context.Context, kept service) (unix.WaitStatus, er
 	if err != nil {
 		return 0, err
 	}
-	output, err := openLog(filepath.Join(logs, kept.name+".log"))
+	output, err := OpenLog(filepath.Join(logs, kept.name+".log"))
 	if err != nil {
 		return 0, err
 	}
@@ -115,8 +115,8 @@ func lookUp(name string) (string, error) {
 	return "", fmt.Errorf("%s: %w", name, exec.ErrNotFound)
 }
 
-// openLog opens a log to append to; one that has grown large is set aside first.
-func openLog(file string) (*os.File, error) {
+// OpenLog opens a log to append to; one that has grown large is set aside first, in place of the one set aside before.
+func OpenLog(file string) (*os.File, error) {
 	if about, err := os.Stat(file); err == nil && about.Size() > largestLog {
 		if err := os.Rename(file, file+".1"); err != nil {
 			return nil, fmt.Errorf("set log aside: %w", err)
