@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/kogge-dev/kogge/apiserver"
+	"github.com/kogge-dev/kogge/cluster"
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 	"github.com/kogge-dev/kogge/cluster/pki"
 	"github.com/kogge-dev/kogge/controllers"
@@ -93,6 +93,11 @@ func runServer(command *cobra.Command, flags serverFlags) error {
 	}
 	if options.Listeners, err = serverListeners(ctx, flags); err != nil {
 		return err
+	}
+	// Port 0 is whichever was free.
+	flags.securePort = options.Listeners[0].Addr().(*net.TCPAddr).Port
+	if flags.nodeNamespace == "" {
+		options.AdvertisePort = flags.securePort
 	}
 	if err := writeAdminKubeconfig(flags, keys); err != nil {
 		return err
@@ -253,14 +258,5 @@ func components(flags serverFlags, keys *pki.Keys, server *apiserver.Server, log
 
 // inProcess is a client configuration that goes through the whole server without a socket.
 func inProcess(server *apiserver.Server, name string) *rest.Config {
-	return &rest.Config{
-		Host:      "https://in-process",
-		Transport: server.RoundTripper(apiserver.Identity{Name: name}),
-		QPS:       -1,
-		UserAgent: name,
-		ContentConfig: rest.ContentConfig{
-			ContentType:        runtime.ContentTypeProtobuf,
-			AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
-		},
-	}
+	return cluster.InProcess(server.RoundTripper(apiserver.Identity{Name: name}))
 }
