@@ -15,9 +15,9 @@
 // Masquerading is for replies that would not come back this way: from outside the pods' range (which only the
 // node itself is), through a node port, and for a pod that reaches itself through its Service (hairpin).
 //
-// What upstream calls iptables' and nftables' session affinity is here one set of clients for each endpoint. The
-// decisions stand in plan.go, the text of rules in render.go, and the shell around them in proxy.go. LoadBalancer
-// addresses come with the controller that hands them out.
+// Session affinity is a set of clients for each endpoint, which the kernel fills by itself and which outlives the
+// proxy. The decisions stand in plan.go, the text of rules in render.go, and the shell around them in proxy.go. Hints
+// about zones are not looked at; LoadBalancer addresses come with the controller that hands them out.
 //
 //	p, err := proxy.New(proxy.Options{Config: config, NodeName: "dev-1", ClusterCIDR: pods, Logger: logger})
 //	err = p.Run(ctx)
