@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -107,7 +108,7 @@ func (s *Scope) fieldLabel(label, value string) (string, string, error) {
 	if len(s.Resource.FieldNames) == 0 {
 		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
 	}
-	return "", "", fmt.Errorf("field label not supported: %s", label)
+	return "", "", fmt.Errorf(cmp.Or(s.Resource.FieldError, "field label not supported: %s"), label)
 }
 
 // listGVK is the kind of a list of what the endpoint gives.

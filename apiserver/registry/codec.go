@@ -42,10 +42,15 @@ func (c Codec) Object(raw []byte, revision int64) (runtime.Object, error) {
 	}
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
+	c.Default(obj)
+	return obj, nil
+}
+
+// Default sets what a stored object leaves out, as decoding it does.
+func (c Codec) Default(obj resource.Object) {
 	if c.r.Default != nil {
 		c.r.Default(obj)
 	}
-	return obj, nil
 }
 
 // Describe gives what selectors read.

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -104,10 +105,21 @@ func (r *Registry) prepareCreate(ctx context.Context, namespace string, obj reso
 		errs = genericvalidation.ValidateObjectMetaAccessor(obj, r.Resource.Namespaced, pathSegment, field.NewPath("metadata"))
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), errs)
+		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), once(errs))
 	}
 	r.warn(ctx, hooks, obj, nil)
 	return r.Admission.Validate(ctx, &Attributes{Operation: Create, Resource: r.Resource, Subresource: o.Subresource, Namespace: namespace, Name: obj.GetName(), Object: obj, DryRun: o.DryRun})
+}
+
+// once drops errors that say what another before them says.
+func once(errs field.ErrorList) field.ErrorList {
+	seen := make(map[string]bool, len(errs))
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		text := e.Error()
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // validateMeta judges metadata with the kind's rule for names.
@@ -151,7 +163,7 @@ func (r *Registry) begin(ctx context.Context, obj, old resource.Object, dryRun b
 
 // insert stores the object unless it is a dry run, which only looks whether the key is free.
 func (r *Registry) insert(ctx context.Context, key string, obj resource.Object, o WriteOptions) (*Result, error) {
-	raw, stored, err := r.encode(obj)
+	raw, stored, shown, err := r.encode(obj)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -163,13 +175,13 @@ func (r *Registry) insert(ctx context.Context, key string, obj resource.Object, 
 		if e != nil {
 			return nil, store.ErrExists
 		}
-		return &Result{Object: obj, Created: true}, nil
+		return &Result{Object: shown, Created: true}, nil
 	}
 	rev, err := r.Store.Create(ctx, key, raw, r.ttl(stored))
 	if err != nil {
 		return nil, err
 	}
-	return r.publish(key, raw, rev, obj, stored, true), nil
+	return r.publish(key, raw, rev, shown, stored, true), nil
 }
 
 // publish parks the entry of a write for the cache, and makes the result.

@@ -25,21 +25,43 @@ type Managers struct {
 	Scheme *runtime.Scheme
 }
 
-func (m *Managers) new(r *resource.Resource, subresource string, reset []string) (*fieldManager, error) {
+func (m *Managers) new(r *resource.Resource, subresource string, hooks *resource.Hooks) (*fieldManager, error) {
 	gvk := r.GVK()
+	filter, err := fieldFilter(hooks)
+	if err != nil {
+		return nil, err
+	}
+	filters := map[fieldpath.APIVersion]fieldpath.Filter{fieldpath.APIVersion(gvk.GroupVersion().String()): filter}
+	c := converter{r}
+	return managedfields.NewDefaultFieldManager(m.Types, c, c, c, gvk, gvk.GroupVersion(), subresource, filters)
+}
+
+// fieldFilter says which fields can be owned through an endpoint.
+func fieldFilter(hooks *resource.Hooks) (fieldpath.Filter, error) {
+	if len(hooks.OnlyFields) > 0 {
+		var only []*fieldpath.SetMatcher
+		for _, path := range hooks.OnlyFields {
+			var parts []any
+			for _, part := range strings.Split(path, ".") {
+				parts = append(parts, part)
+			}
+			m, err := fieldpath.PrefixMatcher(parts...)
+			if err != nil {
+				return nil, err
+			}
+			only = append(only, m)
+		}
+		return fieldpath.NewIncludeMatcherFilter(only...), nil
+	}
 	set := fieldpath.NewSet()
-	for _, path := range reset {
+	for _, path := range hooks.ResetFields {
 		var p fieldpath.Path
 		for _, part := range strings.Split(path, ".") {
 			p = append(p, fieldpath.PathElement{FieldName: &part})
 		}
 		set.Insert(p)
 	}
-	filters := map[fieldpath.APIVersion]fieldpath.Filter{
-		fieldpath.APIVersion(gvk.GroupVersion().String()): fieldpath.NewExcludeSetFilter(set),
-	}
-	c := converter{r}
-	return managedfields.NewDefaultFieldManager(m.Types, c, c, c, gvk, gvk.GroupVersion(), subresource, filters)
+	return fieldpath.NewExcludeSetFilter(set), nil
 }
 
 // converter is what the field manager wants of a scheme, for one resource of one version. There are no

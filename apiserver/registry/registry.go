@@ -81,17 +81,17 @@ func New(o Options) (*Registry, error) {
 	if o.Resource.ToStorage != nil {
 		r.slot = cache.SlotOther
 	}
-	endpoints := map[string][]string{"": o.Resource.ResetFields}
+	endpoints := map[string]*resource.Hooks{"": &o.Resource.Hooks}
 	for _, s := range o.Resource.Subresources {
 		switch {
 		case s.Hooks != nil:
-			endpoints[s.Name] = s.Hooks.ResetFields
+			endpoints[s.Name] = s.Hooks
 		case s.Scale != nil:
-			endpoints[s.Name] = nil
+			endpoints[s.Name] = &resource.Hooks{}
 		}
 	}
-	for sub, reset := range endpoints {
-		m, err := o.Managers.new(o.Resource, sub, reset)
+	for sub, hooks := range endpoints {
+		m, err := o.Managers.new(o.Resource, sub, hooks)
 		if err != nil {
 			return nil, fmt.Errorf("field manager of %s/%s: %w", o.Resource.Plural, sub, err)
 		}
@@ -147,16 +147,21 @@ func (r *Registry) served(obj runtime.Object) (resource.Object, error) {
 	return r.Resource.FromStorage(o)
 }
 
-// encode makes the stored value and the stored version's object of a served one.
-func (r *Registry) encode(obj resource.Object) (raw []byte, stored resource.Object, err error) {
+// encode makes the stored value of a served object, and the two as a read will give them: in the stored
+// version and in the served one. What defaults then fill in is not stored.
+func (r *Registry) encode(obj resource.Object) (raw []byte, stored, shown resource.Object, err error) {
 	stored = obj
 	if r.Resource.ToStorage != nil {
 		if stored, err = r.Resource.ToStorage(obj); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	raw, err = r.Codec.Encode(stored)
-	return raw, stored, err
+	if raw, err = r.Codec.Encode(stored); err != nil {
+		return nil, nil, nil, err
+	}
+	r.Codec.Default(stored)
+	shown, err = r.served(stored)
+	return raw, stored, shown, err
 }
 
 // JSON gives an entry's body in the served version; it is kept in the entry.

@@ -85,7 +85,7 @@ func (r *Registry) ApplyScale(live *autoscalingv1.Scale, patch runtime.Object, m
 	if err != nil {
 		return nil, err
 	}
-	m, err := (&Managers{Types: types}).new(scaleKind, "scale", nil)
+	m, err := (&Managers{Types: types}).new(scaleKind, "scale", &resource.Hooks{})
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func (r *Registry) prepareUpdate(ctx context.Context, namespace string, obj, old
 		errs = append(errs, hooks.ValidateUpdate(ctx, obj, old)...)
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), errs)
+		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), once(errs))
 	}
 	r.warn(ctx, hooks, obj, old)
 	keepTimes(obj, old)
@@ -184,21 +184,21 @@ func (r *Registry) replace(ctx context.Context, key string, e *cache.Entry, obj,
 		}
 		return r.gone(obj, rev), nil
 	}
-	raw, stored, err := r.encode(obj)
+	raw, stored, shown, err := r.encode(obj)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	if o.DryRun {
-		return &Result{Object: obj}, nil
+		return &Result{Object: shown}, nil
 	}
 	if bytes.Equal(raw, e.Raw) {
-		return &Result{Object: obj, Entry: e}, nil
+		return &Result{Object: shown, Entry: e}, nil
 	}
 	rev, err := r.Store.Update(ctx, key, raw, e.Revision, r.ttl(stored))
 	if err != nil {
 		return nil, err
 	}
-	return r.publish(key, raw, rev, obj, stored, false), nil
+	return r.publish(key, raw, rev, shown, stored, false), nil
 }
 
 // lastFinalizerGoes says whether the update ends a deletion that only finalizers held up.

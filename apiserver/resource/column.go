@@ -35,3 +35,14 @@ func Age(t metav1.Time) string {
 
 // AgeOf tells how old an object is.
 func AgeOf(o metav1.Object) string { return Age(o.GetCreationTimestamp()) }
+
+// BoolText shows a flag that may be unset.
+func BoolText(b *bool) string {
+	switch {
+	case b == nil:
+		return "<unset>"
+	case *b:
+		return "True"
+	}
+	return "False"
+}

@@ -21,6 +21,7 @@ type Strategy[T Object] struct {
 	WarningsOnCreate func(ctx context.Context, obj T) []string
 	WarningsOnUpdate func(ctx context.Context, obj, old T) []string
 	ResetFields      []string
+	OnlyFields       []string
 }
 
 // Kind is the literal that stands in a kind's file.
@@ -47,6 +48,8 @@ type Kind[T Object] struct {
 
 	// Fields are selectable fields beyond metadata's: each path and how it is read.
 	Fields map[string]func(obj T) string
+	// FieldError is how a label that is none of these is refused, as a format; empty: as most kinds do.
+	FieldError string
 	// FieldAliases are further names for stored fields.
 	FieldAliases map[string]string
 
@@ -58,6 +61,7 @@ type Kind[T Object] struct {
 	NeedsVersion   bool
 	ReturnDeleted  bool
 	Propagation    Propagation
+	OrphanWarning  string
 	Grace          func(obj T, options *metav1.DeleteOptions) bool
 	Held           func(obj T) bool
 	OnDelete       func(obj T)
@@ -88,11 +92,11 @@ func Define[T Object](k Kind[T]) *Resource {
 		Verbs:       k.Verbs,
 		Hooks:       erase(k.Strategy),
 		ToStorage:   k.ToStorage,
-		FromStorage: k.FromStorage, FieldAliases: k.FieldAliases,
+		FromStorage: k.FromStorage, FieldAliases: k.FieldAliases, FieldError: k.FieldError,
 
 		ValidateName: k.ValidateName, CreateOnUpdate: k.CreateOnUpdate, NeedsVersion: k.NeedsVersion,
 		OwnMetadata: k.OwnMetadata, ErrorKind: k.ErrorKind, Deprecated: k.Deprecated,
-		ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation,
+		ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation, OrphanWarning: k.OrphanWarning,
 	}
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)
@@ -167,7 +171,7 @@ func defineFields[T Object](r *Resource, k Kind[T]) {
 func Erase[T Object](s Strategy[T]) Hooks { return erase(s) }
 
 func erase[T Object](s Strategy[T]) Hooks {
-	h := Hooks{ResetFields: s.ResetFields}
+	h := Hooks{ResetFields: s.ResetFields, OnlyFields: s.OnlyFields}
 	if s.PrepareForCreate != nil {
 		h.PrepareForCreate = func(ctx context.Context, o Object) { s.PrepareForCreate(ctx, o.(T)) }
 	}

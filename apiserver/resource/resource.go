@@ -66,6 +66,8 @@ type Hooks struct {
 	Warnings func(ctx context.Context, obj, old Object) []string
 	// ResetFields are the paths that this endpoint ignores, so that no manager owns them through it: "spec", "status", "metadata.labels".
 	ResetFields []string
+	// OnlyFields are the only paths that a manager owns through this endpoint; empty: all but ResetFields.
+	OnlyFields []string
 }
 
 // Subresource is a further endpoint below each object.
@@ -122,6 +124,8 @@ type Resource struct {
 	Fields func(obj Object) fields.Set
 	// FieldNames lists the selectable fields beyond metadata's, so that others are refused.
 	FieldNames []string
+	// FieldError is how a label that is none of these is refused, as a format; empty: as most kinds do.
+	FieldError string
 	// FieldAliases are further names for stored fields, in versions that call them otherwise.
 	FieldAliases map[string]string
 
@@ -141,6 +145,8 @@ type Resource struct {
 	ReturnDeleted bool
 	// Propagation of a deletion that names none.
 	Propagation Propagation
+	// OrphanWarning is told to who deletes without saying what becomes of dependents; empty: nothing is.
+	OrphanWarning string
 	// Grace tells the grace period in seconds of a deletion with the options; nil or false: none.
 	Grace func(obj Object, options *metav1.DeleteOptions) bool
 	// Held says that something besides metadata.finalizers keeps a deleted object, such as a Namespace's spec.finalizers; nil: nothing does.

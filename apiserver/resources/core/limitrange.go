@@ -185,4 +185,3 @@ func validateRatio(it *corev1.LimitRangeItem, name corev1.ResourceName, path *fi
 	}
 	return errs
 }
-

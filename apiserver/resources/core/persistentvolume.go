@@ -34,7 +34,9 @@ var PersistentVolume = resource.Define(resource.Kind[*corev1.PersistentVolume]{
 		},
 		PrepareForUpdate: func(_ context.Context, v, old *corev1.PersistentVolume) { v.Status = old.Status },
 		Validate:         func(_ context.Context, v *corev1.PersistentVolume) field.ErrorList { return validateVolume(v) },
-		ValidateUpdate:   func(_ context.Context, v, old *corev1.PersistentVolume) field.ErrorList { return validateVolumeUpdate(v, old) },
+		ValidateUpdate: func(_ context.Context, v, old *corev1.PersistentVolume) field.ErrorList {
+			return validateVolumeUpdate(v, old)
+		},
 		WarningsOnCreate: func(_ context.Context, v *corev1.PersistentVolume) []string { return volumeWarnings(v) },
 		WarningsOnUpdate: func(_ context.Context, v, _ *corev1.PersistentVolume) []string { return volumeWarnings(v) },
 		ResetFields:      []string{"status"},
@@ -52,7 +54,6 @@ var PersistentVolume = resource.Define(resource.Kind[*corev1.PersistentVolume]{
 		},
 		ResetFields: []string{"spec"},
 	},
-	Fields:        map[string]func(*corev1.PersistentVolume) string{"name": func(v *corev1.PersistentVolume) string { return v.Name }},
 	ValidateName:  apivalidation.NameIsDNSSubdomain,
 	ReturnDeleted: true,
 	Columns: []metav1.TableColumnDefinition{

@@ -29,7 +29,7 @@ var PersistentVolumeClaim = resource.Define(resource.Kind[*corev1.PersistentVolu
 	Default: DefaultClaim,
 	Strategy: resource.Strategy[*corev1.PersistentVolumeClaim]{
 		PrepareForCreate: func(_ context.Context, c *corev1.PersistentVolumeClaim) {
-			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+			c.Status = corev1.PersistentVolumeClaimStatus{}
 			prepareSource(&c.Spec, nil)
 		},
 		PrepareForUpdate: func(_ context.Context, c, old *corev1.PersistentVolumeClaim) {
@@ -37,8 +37,12 @@ var PersistentVolumeClaim = resource.Define(resource.Kind[*corev1.PersistentVolu
 			prepareSource(&c.Spec, &old.Spec)
 			matchSources(&old.Spec)
 		},
-		Validate:         func(_ context.Context, c *corev1.PersistentVolumeClaim) field.ErrorList { return validateClaim(&c.Spec, specPath) },
-		ValidateUpdate:   func(_ context.Context, c, old *corev1.PersistentVolumeClaim) field.ErrorList { return validateClaimUpdate(c, old) },
+		Validate: func(_ context.Context, c *corev1.PersistentVolumeClaim) field.ErrorList {
+			return ValidateClaim(&c.Spec, specPath)
+		},
+		ValidateUpdate: func(_ context.Context, c, old *corev1.PersistentVolumeClaim) field.ErrorList {
+			return validateClaimUpdate(c, old)
+		},
 		WarningsOnCreate: func(_ context.Context, c *corev1.PersistentVolumeClaim) []string { return claimWarnings(c) },
 		WarningsOnUpdate: func(_ context.Context, c, _ *corev1.PersistentVolumeClaim) []string { return claimWarnings(c) },
 		ResetFields:      []string{"status"},
@@ -53,7 +57,6 @@ var PersistentVolumeClaim = resource.Define(resource.Kind[*corev1.PersistentVolu
 		},
 		ResetFields: []string{"spec"},
 	},
-	Fields:        map[string]func(*corev1.PersistentVolumeClaim) string{"name": func(c *corev1.PersistentVolumeClaim) string { return c.Name }},
 	ValidateName:  apivalidation.NameIsDNSSubdomain,
 	ReturnDeleted: true,
 	Columns: []metav1.TableColumnDefinition{
@@ -152,7 +155,7 @@ func ClaimSpecWarnings(s *corev1.PersistentVolumeClaimSpec, path *field.Path) []
 
 // validateClaimUpdate: a claim stays as it is; a bound one may grow and change its attributes' class.
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
-	errs := validateClaim(&c.Spec, specPath)
+	errs := ValidateClaim(&c.Spec, specPath)
 	was, now := old.Spec.DeepCopy(), c.Spec.DeepCopy()
 	if was.VolumeName == "" {
 		was.VolumeName = now.VolumeName

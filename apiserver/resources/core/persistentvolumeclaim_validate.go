@@ -14,7 +14,8 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
 )
 
-func validateClaim(s *corev1.PersistentVolumeClaimSpec, p *field.Path) field.ErrorList {
+// ValidateClaim judges the spec of a claim, also in the templates of a StatefulSet.
+func ValidateClaim(s *corev1.PersistentVolumeClaimSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(s.AccessModes) == 0 {
 		errs = append(errs, field.Required(p.Child("accessModes"), "at least 1 access mode is required"))

@@ -70,6 +70,7 @@ var Pod = resource.Define(resource.Kind[*corev1.Pod]{
 	Subresources: []resource.Subresource{
 		{Name: "attach", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodAttachOptions")},
 		{Name: "binding", Verbs: []string{"create"}, GVK: corev1.SchemeGroupVersion.WithKind("Binding")},
+		ephemeralContainers(),
 		{Name: "exec", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodExecOptions")},
 		{Name: "log", Verbs: []string{"get"}},
 		{Name: "portforward", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodPortForwardOptions")},

@@ -32,7 +32,9 @@ func IsQuota(name corev1.ResourceName) bool {
 }
 
 // IsInteger says whether a resource counts whole things.
-func IsInteger(name corev1.ResourceName) bool { return slices.Contains(integers, name) || IsExtended(name) }
+func IsInteger(name corev1.ResourceName) bool {
+	return slices.Contains(integers, name) || IsExtended(name)
+}
 
 func isHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)

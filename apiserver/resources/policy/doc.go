@@ -1,0 +1,4 @@
+// Package policy holds the kinds of the group policy.
+//
+// Next: apiserver/resources/autoscaling
+package policy
