@@ -64,8 +64,9 @@ type Cluster struct {
 	once   sync.Once
 	err    error
 
-	mu    sync.Mutex
-	nodes int
+	mu     sync.Mutex // guards what follows
+	nodes  int
+	shared shared
 }
 
 // Start starts a cluster and returns once its API server is ready; controllers and nodes follow within moments.

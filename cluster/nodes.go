@@ -7,6 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/kogge-dev/kogge/apiserver"
 	"github.com/kogge-dev/kogge/kubelet"
@@ -21,10 +24,43 @@ var simulatedCapacity = corev1.ResourceList{
 	corev1.ResourceEphemeralStorage: resource.MustParse("100Gi"),
 }
 
+// shared is what all simulated nodes have in common: one watch of pods and one sender of events serve thousands.
+type shared struct {
+	pods   *kubelet.Informer
+	events record.EventBroadcaster
+}
+
+// share makes what nodes share, once.
+func (c *Cluster) share() error {
+	if c.shared.pods != nil {
+		return nil
+	}
+	clients, err := kubernetes.NewForConfig(c.inProcess(apiserver.Identity{Name: "system:nodes", Groups: []string{"system:nodes"}}))
+	if err != nil {
+		return err
+	}
+	if c.shared.pods, err = kubelet.NewInformer(clients.CoreV1(), ""); err != nil {
+		return err
+	}
+	c.shared.events = record.NewBroadcaster(record.WithContext(c.ctx))
+	c.shared.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.CoreV1().Events("")})
+	c.group.Go(func() error {
+		defer c.shared.events.Shutdown()
+		return c.shared.pods.Run(c.ctx)
+	})
+	return nil
+}
+
 // AddNodes starts n more simulated nodes.
 func (c *Cluster) AddNodes(n int) error {
+	if n == 0 {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.share(); err != nil {
+		return err
+	}
 	for range n {
 		if err := c.addNode(fmt.Sprintf("node-%d", c.nodes)); err != nil {
 			return err
@@ -57,6 +93,7 @@ func (c *Cluster) addNode(name string) error {
 		NodeName: name, Config: c.inProcess(apiserver.Identity{Name: "system:node:" + name, Groups: []string{"system:nodes"}}),
 		Runtime: runtime, Images: runtime.Images(), NodeIP: loopback, Listener: l, ServingCertificate: &serving, ClientCAs: c.ca.Pool(),
 		Capacity: simulatedCapacity, Labels: map[string]string{"type": "simulated"}, ClusterDomain: "cluster.local",
+		Pods: c.shared.pods, Events: c.shared.events,
 		Logger: c.log.With("component", "kubelet", "node", name),
 	})
 	if err != nil {
