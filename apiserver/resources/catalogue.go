@@ -3,25 +3,39 @@ package resources
 import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources/apps"
+	"github.com/kogge-dev/kogge/apiserver/resources/authentication"
+	"github.com/kogge-dev/kogge/apiserver/resources/authorization"
 	"github.com/kogge-dev/kogge/apiserver/resources/autoscaling"
 	"github.com/kogge-dev/kogge/apiserver/resources/batch"
 	"github.com/kogge-dev/kogge/apiserver/resources/coordination"
 	"github.com/kogge-dev/kogge/apiserver/resources/core"
 	"github.com/kogge-dev/kogge/apiserver/resources/discovery"
 	"github.com/kogge-dev/kogge/apiserver/resources/events"
+	"github.com/kogge-dev/kogge/apiserver/resources/networking"
+	"github.com/kogge-dev/kogge/apiserver/resources/node"
 	"github.com/kogge-dev/kogge/apiserver/resources/policy"
+	"github.com/kogge-dev/kogge/apiserver/resources/rbac"
+	"github.com/kogge-dev/kogge/apiserver/resources/scheduling"
+	"github.com/kogge-dev/kogge/apiserver/resources/storage"
 )
 
 // All lists the catalogue, group by group.
 func All() []*resource.Resource {
 	return []*resource.Resource{
-		core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.LimitRange, core.PersistentVolume, core.PersistentVolumeClaim, core.Pod, core.PodTemplate, core.ReplicationController, core.ResourceQuota, core.Secret, core.Service, core.ServiceAccount,
+		core.Binding, core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.LimitRange, core.PersistentVolume, core.PersistentVolumeClaim, core.Pod, core.PodTemplate, core.ReplicationController, core.ResourceQuota, core.Secret, core.Service, core.ServiceAccount,
+		authentication.SelfSubjectReview, authentication.TokenReview,
+		authorization.LocalSubjectAccessReview, authorization.SelfSubjectAccessReview, authorization.SelfSubjectRulesReview, authorization.SubjectAccessReview,
 		apps.ControllerRevision, apps.DaemonSet, apps.Deployment, apps.ReplicaSet, apps.StatefulSet,
 		autoscaling.V1, autoscaling.HorizontalPodAutoscaler,
 		batch.CronJob, batch.Job,
 		coordination.Lease,
 		discovery.EndpointSlice,
 		events.Event,
+		networking.Ingress, networking.IngressClass, networking.IPAddress, networking.NetworkPolicy, networking.ServiceCIDR,
+		node.RuntimeClass,
 		policy.PodDisruptionBudget,
+		rbac.ClusterRole, rbac.ClusterRoleBinding, rbac.Role, rbac.RoleBinding,
+		scheduling.PriorityClass,
+		storage.CSIDriver, storage.CSINode, storage.CSIStorageCapacity, storage.StorageClass, storage.VolumeAttachment, storage.VolumeAttributesClass,
 	}
 }
