@@ -39,8 +39,8 @@ type Options struct {
 	Clock clock.WithTicker
 }
 
-// Run runs the controllers until ctx ends. It returns nil then, and an error when it
-// could not start or lost the lead.
+// Run runs the controllers until ctx ends, waiting for the API server whenever it isn't
+// there. It returns nil then, and an error when it could not start or lost the lead.
 func Run(ctx context.Context, options Options) error {
 	if options.Config == nil || options.Logger == nil {
 		return errors.New("controllers need a Config and a Logger")
@@ -52,8 +52,12 @@ func Run(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
+	options.Config = patiently(ctx, options.Config, options.Logger)
 	m, err := newManager(ctx, options)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil // told to stop while it waited for the API server
+	case err != nil:
 		return err
 	}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
@@ -75,7 +79,7 @@ func Run(ctx context.Context, options Options) error {
 			return err
 		}
 	}
-	if err := m.Start(ctx); err != nil {
+	if err := m.Start(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run controllers: %w", err)
 	}
 	return nil

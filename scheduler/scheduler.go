@@ -74,7 +74,7 @@ func New(options Options) (*Scheduler, error) {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	config := rest.CopyConfig(options.Config)
+	config := patiently(options.Config, options.Logger)
 	config.QPS, config.Burst = -1, 0
 	if config.UserAgent == "" {
 		config.UserAgent = "kube-scheduler"
@@ -105,7 +105,8 @@ func newScheduler(client kubernetes.Interface, options Options) *Scheduler {
 	}
 }
 
-// Run places pods until ctx ends, and returns nil then.
+// Run places pods until ctx ends, waiting for the API server whenever it isn't there. It
+// returns nil then.
 func (s *Scheduler) Run(ctx context.Context) error {
 	if err := s.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		return fmt.Errorf("record events: %w", err)
