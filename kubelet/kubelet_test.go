@@ -48,6 +48,11 @@ func start(t *testing.T, options kubelet.Options) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, k)
+}
+
+func run(t *testing.T, k *kubelet.Kubelet) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- k.Run(ctx) }()

@@ -17,12 +17,26 @@ import (
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 
 	"github.com/kogge-dev/kogge/kubelet/podspec"
+	"github.com/kogge-dev/kogge/kubelet/runtime"
 )
 
 // errNoPod is the text for a pod that the node doesn't have.
 var errNoPod = errors.New("pod does not exist")
 
-// target finds the pod that a request names, and, if it names one, its container in the runtime.
+// notRunningError tells of a container that can't be entered. Upstream words it differently for exec and attach.
+type notRunningError struct {
+	pod       *v1.Pod
+	container string
+}
+
+func (e notRunningError) Error() string { return fmt.Sprintf("container not found (%q)", e.container) }
+
+func (e notRunningError) forAttach() error {
+	return fmt.Errorf("container %s not found in pod %s_%s", e.container, e.pod.Name, e.pod.Namespace)
+}
+
+// target finds the pod that a request names, and, if it names one, its container in the runtime. Only a container
+// that runs is there to be entered; without one the text is that of exec.
 func (s *Server) target(r *http.Request) (pod *v1.Pod, containerID string, err error) {
 	pod = s.options.Host.Pod(r.PathValue("namespace"), r.PathValue("pod"))
 	if uid := r.PathValue("uid"); pod == nil || uid != "" && uid != string(pod.UID) {
@@ -37,8 +51,8 @@ func (s *Server) target(r *http.Request) (pod *v1.Pod, containerID string, err e
 		return nil, "", err
 	}
 	container := observed.Newest(name)
-	if container == nil {
-		return nil, "", fmt.Errorf("container not found (%q)", name)
+	if container == nil || container.State != runtime.StateRunning {
+		return nil, "", notRunningError{pod: pod, container: name}
 	}
 	return pod, container.ID, nil
 }
@@ -88,6 +102,9 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	pod, id, err := s.target(r)
+	if gone, ok := errors.AsType[notRunningError](err); ok {
+		err = gone.forAttach()
+	}
 	if err != nil {
 		refuse(w, err)
 		return
