@@ -2,12 +2,14 @@ package cluster_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
@@ -73,8 +75,24 @@ func TestRollout(t *testing.T) {
 	t.Parallel()
 	_, c := start(t, cluster.Options{Nodes: 2})
 	ctx := t.Context()
+	// Pods that ask for much go to the emptier node, once both are open to them.
+	eventually(t, "nodes open", func(ctx context.Context) (bool, string) {
+		nodes, err := c.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		open := 0
+		for _, n := range nodes.Items {
+			if len(n.Spec.Taints) == 0 && len(n.Status.Conditions) > 0 {
+				open++
+			}
+		}
+		return open == 2, fmt.Sprintf("%d of %d", open, len(nodes.Items))
+	})
 	deployments := c.AppsV1().Deployments("default")
-	if _, err := deployments.Create(ctx, deployment("web", 3, "nginx:1.27"), metav1.CreateOptions{}); err != nil {
+	web := deployment("web", 3, "nginx:1.27")
+	web.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+	if _, err := deployments.Create(ctx, web, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	complete := func(ctx context.Context) (bool, string) {
