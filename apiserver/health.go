@@ -108,8 +108,13 @@ func (s *Server) openIDConfiguration(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) jwks(w http.ResponseWriter, r *http.Request) {
+	const kind = "application/jwk-set+json"
+	if a := r.Header.Get("Accept"); a != "" && !strings.Contains(a, "*/*") && !strings.Contains(a, kind) {
+		handlers.NotAcceptable(w, r)
+		return
+	}
 	b, err := s.tokens.JWKS()
-	serveKeys(w, r, "application/jwk-set+json", b, err)
+	serveKeys(w, r, kind, b, err)
 }
 
 func serveKeys(w http.ResponseWriter, r *http.Request, kind string, b []byte, err error) {

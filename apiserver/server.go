@@ -78,7 +78,7 @@ func (s *Server) assemble() error {
 	all := resources.All()
 	codecs := map[string]cache.Codec{}
 	for _, r := range all {
-		if r.ToStorage == nil {
+		if r.ToStorage == nil && !r.Question {
 			codecs[r.Prefix] = registry.NewCodec(r)
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Server) assemble() error {
 	if err := s.authenticate(); err != nil {
 		return err
 	}
-	s.handlers = handlers.New(handlers.Options{Scheme: scheme.Scheme, Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet})
+	s.handlers = handlers.New(handlers.Options{Scheme: scheme.Scheme, Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet, Authenticator: s.authn, Authorizer: s.authz})
 	s.discover = &discovery.Discovery{ServerAddress: s.address()}
 	s.openapi = openapi.New()
 	if err := s.register(all); err != nil {
@@ -107,6 +107,10 @@ func (s *Server) register(all []*resource.Resource) error {
 		return s.lookUp(plural, namespace, name)
 	})
 	for _, r := range all {
+		if r.Question {
+			s.handlers.Answer(r)
+			continue
+		}
 		o := registry.Options{Resource: r, Codec: registry.NewCodec(r), Store: s.store, Cache: s.cache, Admission: chain, Managers: managers, Now: time.Now}
 		if r.ToStorage != nil {
 			o.Codec = s.cache.Collection(r.Prefix).Codec().(registry.Codec)

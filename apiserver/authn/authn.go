@@ -64,6 +64,32 @@ func (a *Authenticator) Authenticate(r *http.Request) (*request.User, error) {
 	return a.bearer(r.Context(), header)
 }
 
+// Token tells whose a bearer token is, for one of the audiences; none: the server's own. It returns the
+// audiences that the token has of these.
+func (a *Authenticator) Token(ctx context.Context, token string, audiences []string) (*request.User, []string, error) {
+	for _, t := range a.Tokens {
+		if of, ok := t.(interface {
+			UserFor(ctx context.Context, token string, audiences []string) (*request.User, []string, error)
+		}); ok {
+			if u, matched, err := of.UserFor(ctx, token, audiences); u != nil || err != nil {
+				return withAuthenticated(u), matched, err
+			}
+			continue
+		}
+		if u, err := t.User(ctx, token); u != nil || err != nil {
+			return withAuthenticated(u), audiences, err
+		}
+	}
+	return nil, nil, ErrUnauthorized
+}
+
+func withAuthenticated(u *request.User) *request.User {
+	if u == nil {
+		return nil
+	}
+	return authenticated(u)
+}
+
 func (a *Authenticator) bearer(ctx context.Context, header string) (*request.User, error) {
 	kind, token, _ := strings.Cut(strings.TrimSpace(header), " ")
 	token = strings.TrimSpace(token)

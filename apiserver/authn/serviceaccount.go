@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -75,30 +74,42 @@ func Subject(namespace, name string) string { return "system:serviceaccount:" + 
 
 var errToken = errors.New("invalid token")
 
-// User checks a token; tokens of other issuers are not its own.
-func (s *ServiceAccounts) User(_ context.Context, token string) (*request.User, error) {
+// User checks a token for the server itself; tokens of other issuers are not its own.
+func (s *ServiceAccounts) User(ctx context.Context, token string) (*request.User, error) {
+	u, _, err := s.UserFor(ctx, token, nil)
+	return u, err
+}
+
+// UserFor checks a token for some audiences, none standing for the server's own, and tells which of them it has.
+func (s *ServiceAccounts) UserFor(_ context.Context, token string, audiences []string) (*request.User, []string, error) {
 	if strings.Count(token, ".") != 2 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
-		return nil, nil //nolint:nilerr // not a token of ours
+		return nil, nil, nil //nolint:nilerr // not a token of ours
+	}
+	if len(audiences) == 0 {
+		audiences = s.Audiences
 	}
 	var std jwt.Claims
 	var own private
 	if err := parsed.Claims(&s.Key.PublicKey, &std, &own); err != nil {
-		return nil, errToken
+		return nil, nil, errToken
 	}
 	if err := std.ValidateWithLeeway(jwt.Expected{Issuer: s.Issuer, Time: s.Now()}, 0); err != nil {
-		return nil, errToken
+		return nil, nil, errToken
 	}
-	if !slices.ContainsFunc(s.Audiences, func(a string) bool { return std.Audience.Contains(a) }) {
-		return nil, errToken
+	var matched []string
+	for _, a := range audiences {
+		if std.Audience.Contains(a) {
+			matched = append(matched, a)
+		}
 	}
-	if !s.bound(own.Kubernetes) {
-		return nil, errToken
+	if len(matched) == 0 || !s.bound(own.Kubernetes) {
+		return nil, nil, errToken
 	}
-	return user(std, own.Kubernetes), nil
+	return user(std, own.Kubernetes), matched, nil
 }
 
 // bound says whether all that the token is bound to is there.

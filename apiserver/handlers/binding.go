@@ -19,8 +19,6 @@ import (
 
 // bind assigns a pod to a node: once, and only a pod that is neither gated nor being deleted.
 func bind(w http.ResponseWriter, r *http.Request, s *Scope) {
-	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
-	defer cancel()
 	if r.Method != http.MethodPost {
 		NotAllowed(w, r)
 		return
@@ -30,17 +28,25 @@ func bind(w http.ResponseWriter, r *http.Request, s *Scope) {
 		s.fail(w, r, err)
 		return
 	}
+	s.postBinding(w, r, out)
+}
+
+// postBinding binds the pod that the path names, or, by the old way, the binding.
+func (s *Scope) postBinding(w http.ResponseWriter, r *http.Request, out negotiation.Output) {
+	ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
+	defer cancel()
 	b, o, err := s.bindingInput(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	update := registry.UpdateOptions{WriteOptions: registry.WriteOptions{DryRun: len(o.DryRun) > 0}, Hooks: &resource.Hooks{}, UID: b.UID}
-	_, err = s.Registry.Update(ctx, s.Info.Namespace, s.Info.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
+	pods := s.handlers.Registry(corev1.SchemeGroupVersion.WithResource("pods"))
+	_, err = pods.Update(ctx, s.Info.Namespace, b.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
 		return assign(current.(*corev1.Pod), b)
 	}, update)
 	if err != nil {
-		s.fail(w, r, bindingError(err, s.Info.Name))
+		s.fail(w, r, bindingError(err, b.Name))
 		return
 	}
 	writeMeta(w, r, http.StatusCreated, out, statusGVK, &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated})
@@ -70,7 +76,7 @@ func (s *Scope) bindingInput(r *http.Request) (*corev1.Binding, *metav1.CreateOp
 	if err := matchNamespace(s, b); err != nil {
 		return nil, nil, err
 	}
-	if b.Name != s.Info.Name {
+	if s.Sub != nil && b.Name != s.Info.Name {
 		return nil, nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
 	if errs := validateBinding(b); len(errs) > 0 {

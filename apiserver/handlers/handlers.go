@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kogge-dev/kogge/apiserver/authn"
+	"github.com/kogge-dev/kogge/apiserver/authz"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/request"
@@ -33,6 +34,9 @@ type Options struct {
 	Tokens *authn.ServiceAccounts
 	// Kubelets is how logs and streams of pods are reached.
 	Kubelets Kubelets
+	// Authenticator and Authorizer answer questions about who somebody is, and what they may do.
+	Authenticator *authn.Authenticator
+	Authorizer    authz.Authorizer
 }
 
 // Handlers serves all resources. Resources may be added while it serves.
@@ -68,6 +72,13 @@ func (h *Handlers) Add(r *registry.Registry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scopes[r.Resource.GVR()] = &Scope{Registry: r, Resource: r.Resource, handlers: h}
+}
+
+// Answer serves a resource of which nothing is stored.
+func (h *Handlers) Answer(r *resource.Resource) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scopes[r.GVR()] = &Scope{Resource: r, handlers: h}
 }
 
 // Registry gives the registry of a resource, or nil.
@@ -141,6 +152,10 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			special(w, r, s)
 			return
 		}
+	}
+	if s.Resource.Question {
+		h.answer(w, r, s)
+		return
 	}
 	handle := s.handler(r.Method)
 	if handle == nil {

@@ -94,7 +94,7 @@ func (d *Documents) Index(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
+	// Without a word on its type, as a genuine server sends it.
 	_, _ = w.Write(b) // the client has gone
 }
 
@@ -103,7 +103,7 @@ func (d *Documents) Document(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/openapi/v3/")
 	doc := d.load()[path]
 	if doc == nil {
-		http.NotFound(w, r)
+		w.WriteHeader(http.StatusNotFound)
 		return
 	}
 	if hash := r.URL.Query().Get("hash"); hash != "" {

@@ -195,3 +195,12 @@ func erase[T Object](s Strategy[T]) Hooks {
 	}
 	return h
 }
+
+// DefineQuestion makes a resource of which nothing is stored: what is posted is answered.
+func DefineQuestion[T Object](n Name) *Resource {
+	t := reflect.TypeFor[T]().Elem()
+	if n.Singular == "" {
+		n.Singular = strings.ToLower(n.Kind)
+	}
+	return &Resource{Name: n, Question: true, Verbs: []string{"create"}, New: func() Object { return reflect.New(t).Interface().(Object) }}
+}

@@ -107,6 +107,8 @@ type Resource struct {
 	New     func() Object
 	NewList func() runtime.Object
 
+	// Question: nothing is stored; what is posted is answered.
+	Question bool
 	// Prefix of the keys in etcd, with a slash at its end, and the version that is stored there.
 	Prefix  string
 	Storage schema.GroupVersionKind
