@@ -11,6 +11,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/nodelifecycle"
 	"github.com/kogge-dev/kogge/controllers/podgc"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
+	"github.com/kogge-dev/kogge/controllers/replication"
 	"github.com/kogge-dev/kogge/controllers/rootca"
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
 	"github.com/kogge-dev/kogge/controllers/tainteviction"
@@ -21,6 +22,7 @@ import (
 var all = []component.Component{
 	deployment.Component,
 	replicaset.Component,
+	replication.Component,
 	endpoints.Component,
 	endpointslice.Component,
 	serviceaccount.Component,

@@ -8,9 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -18,7 +15,7 @@ import (
 
 	"github.com/kogge-dev/kogge/controllers/internal/component"
 	"github.com/kogge-dev/kogge/controllers/internal/ownership"
-	"github.com/kogge-dev/kogge/controllers/internal/podstate"
+	"github.com/kogge-dev/kogge/controllers/internal/podcontrol"
 )
 
 const name = "replicaset-controller"
@@ -39,7 +36,7 @@ var Component = component.Component{
 func add(env component.Environment) error {
 	r := &reconciler{
 		client: env.Manager.GetClient(), live: env.Manager.GetAPIReader(),
-		events: env.Events(name), clock: env.Clock,
+		control: podcontrol.Control{Client: env.Manager.GetClient(), Events: env.Events(name)}, clock: env.Clock,
 	}
 	err := env.Controller(name, 5).
 		For(&appsv1.ReplicaSet{}).
@@ -52,10 +49,10 @@ func add(env component.Environment) error {
 }
 
 type reconciler struct {
-	client client.Client
-	live   client.Reader
-	events record.EventRecorder
-	clock  clock.PassiveClock
+	client  client.Client
+	live    client.Reader
+	control podcontrol.Control
+	clock   clock.PassiveClock
 }
 
 // Reconcile makes one pass over one ReplicaSet.
@@ -83,26 +80,15 @@ func (r *reconciler) observe(ctx context.Context, rs *appsv1.ReplicaSet) (Observ
 	if err != nil {
 		return observed, reconcile.TerminalError(fmt.Errorf("selector of %s/%s: %w", rs.Namespace, rs.Name, err))
 	}
-	owned, err := r.pods(ctx, rs.Namespace, rs.UID)
+	pods, err := r.control.Candidates(ctx, rs)
 	if err != nil {
 		return observed, err
 	}
-	orphans, err := r.pods(ctx, rs.Namespace, "")
-	if err != nil {
-		return observed, err
-	}
-	var candidates []*corev1.Pod
-	for _, pod := range append(owned, orphans...) {
-		switch {
-		case podstate.Active(pod):
-			candidates = append(candidates, pod)
-		case podstate.Terminating(pod) && metav1.IsControlledBy(pod, rs) && selector.Matches(labels.Set(pod.Labels)):
-			observed.Terminating = append(observed.Terminating, pod)
-		}
-	}
+	active, terminating := Sort(rs, selector, pods)
+	observed.Terminating = terminating
 	observed.Active, err = ownership.Claim(ctx, ownership.Claimer{
 		Client: r.client, Live: r.live, Owner: rs, Kind: replicaSetKind, Selector: selector,
-	}, candidates)
+	}, active)
 	if err != nil {
 		return observed, err
 	}
@@ -112,27 +98,11 @@ func (r *reconciler) observe(ctx context.Context, rs *appsv1.ReplicaSet) (Observ
 	return observed, err
 }
 
-// pods lists the pods whose controller has the given uid. They belong to the cache and
-// must not be changed.
-func (r *reconciler) pods(ctx context.Context, namespace string, owner types.UID) ([]*corev1.Pod, error) {
-	var list corev1.PodList
-	err := r.client.List(ctx, &list, client.InNamespace(namespace),
-		client.MatchingFields{component.PodOwnerIndex: string(owner)}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, fmt.Errorf("list pods: %w", err)
-	}
-	pods := make([]*corev1.Pod, 0, len(list.Items))
-	for i := range list.Items {
-		pods = append(pods, &list.Items[i])
-	}
-	return pods, nil
-}
-
 // related lists the pods of every ReplicaSet that shares this one's owner.
 func (r *reconciler) related(ctx context.Context, rs *appsv1.ReplicaSet) ([]*corev1.Pod, error) {
 	owner := metav1.GetControllerOfNoCopy(rs)
 	if owner == nil {
-		return r.pods(ctx, rs.Namespace, rs.UID)
+		return r.control.Owned(ctx, rs.Namespace, rs.UID)
 	}
 	var sets appsv1.ReplicaSetList
 	if err := r.client.List(ctx, &sets, client.InNamespace(rs.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -143,7 +113,7 @@ func (r *reconciler) related(ctx context.Context, rs *appsv1.ReplicaSet) ([]*cor
 		if other := metav1.GetControllerOfNoCopy(&sets.Items[i]); other == nil || other.UID != owner.UID {
 			continue
 		}
-		pods, err := r.pods(ctx, rs.Namespace, sets.Items[i].UID)
+		pods, err := r.control.Owned(ctx, rs.Namespace, sets.Items[i].UID)
 		if err != nil {
 			return nil, err
 		}
@@ -155,13 +125,17 @@ func (r *reconciler) related(ctx context.Context, rs *appsv1.ReplicaSet) ([]*cor
 // replicaSetsOf maps a pod to the ReplicaSet that owns it or, for an orphan, to all
 // that might adopt it.
 func (r *reconciler) replicaSetsOf(ctx context.Context, object client.Object) []reconcile.Request {
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		if owner.Kind != replicaSetKind.Kind {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}}}
+	return component.Owning(ctx, r.client, object, replicaSetKind.Kind, &appsv1.ReplicaSetList{})
+}
+
+// apply makes or deletes pods as planned and gives the first error.
+func (r *reconciler) apply(ctx context.Context, rs *appsv1.ReplicaSet, plan Plan) error {
+	if plan.Create > 0 {
+		return podcontrol.SlowStart(plan.Create, func(int) error {
+			return r.control.Create(ctx, rs, podcontrol.NewPod(&rs.Spec.Template, rs, replicaSetKind))
+		})
 	}
-	return component.Selecting(ctx, r.client, object, &appsv1.ReplicaSetList{})
+	return podcontrol.Together(len(plan.Delete), func(i int) error { return r.control.Delete(ctx, rs, plan.Delete[i]) })
 }
 
 func (r *reconciler) writeStatus(ctx context.Context, rs *appsv1.ReplicaSet, status appsv1.ReplicaSetStatus) error {

@@ -5,14 +5,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/kogge-dev/kogge/controllers/internal/podcontrol"
 	"github.com/kogge-dev/kogge/controllers/internal/podstate"
 )
-
-// burst is how many pods one pass creates or deletes at most.
-const burst = 500
 
 // Observed is everything that a decision about one ReplicaSet rests on.
 type Observed struct {
@@ -47,10 +46,10 @@ func Decide(observed Observed) Plan {
 	switch {
 	case rs.DeletionTimestamp != nil:
 	case plan.Missing > 0:
-		plan.Create = min(plan.Missing, burst)
+		plan.Create = min(plan.Missing, podcontrol.Burst)
 	case plan.Missing < 0:
 		ranked := rankForDeletion(observed.Active, observed.Related, observed.Now)
-		plan.Delete = ranked[:min(-plan.Missing, burst)]
+		plan.Delete = ranked[:min(-plan.Missing, podcontrol.Burst)]
 	}
 	return plan
 }
@@ -97,4 +96,18 @@ func Status(observed Observed, plan Plan, failure error) appsv1.ReplicaSetStatus
 	}
 	setFailure(&status, plan, failure, observed.Now)
 	return status
+}
+
+// Sort parts a ReplicaSet's candidates into those that it may count (once it has claimed
+// them) and those of its own that are on their way out.
+func Sort(rs *appsv1.ReplicaSet, selector labels.Selector, candidates []*corev1.Pod) (active, terminating []*corev1.Pod) {
+	for _, pod := range candidates {
+		switch {
+		case podstate.Active(pod):
+			active = append(active, pod)
+		case podstate.Terminating(pod) && metav1.IsControlledBy(pod, rs) && selector.Matches(labels.Set(pod.Labels)):
+			terminating = append(terminating, pod)
+		}
+	}
+	return active, terminating
 }

@@ -3,8 +3,7 @@ package replicaset
 import (
 	"errors"
 	"slices"
-	"strings"
-	"sync/atomic"
+
 	"testing"
 	"time"
 
@@ -13,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/kogge-dev/kogge/controllers/internal/podcontrol"
 )
 
 var testTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -106,7 +107,7 @@ func TestDecide(t *testing.T) {
 		"enough":              {testSet(3), three, 0, nil},
 		"too many":            {testSet(2), three, 0, []string{"b"}},
 		"none wanted":         {testSet(0), three, 0, []string{"b", "a", "c"}},
-		"very many":           {testSet(2000), three, burst, nil},
+		"very many":           {testSet(2000), three, podcontrol.Burst, nil},
 		"being deleted":       {deleted, nil, 0, nil},
 		"nothing there, none": {testSet(0), nil, 0, nil},
 	} {
@@ -155,35 +156,5 @@ func TestFailureCondition(t *testing.T) {
 	set.Status = Status(observed, Decide(observed), nil)
 	if len(set.Status.Conditions) != 0 {
 		t.Errorf("it went well, and still %v", set.Status.Conditions)
-	}
-}
-
-func TestSlowStart(t *testing.T) {
-	t.Parallel()
-	var calls atomic.Int32
-	refused := errors.New("refused")
-	err := slowStart(100, func() error {
-		if calls.Add(1) > 4 {
-			return refused
-		}
-		return nil
-	})
-	// Batches of 1, 2 and 4: the fifth call is in the third.
-	if !errors.Is(err, refused) || calls.Load() != 7 {
-		t.Errorf("%d calls, error %v; want 7", calls.Load(), err)
-	}
-	calls.Store(0)
-	if err := slowStart(11, func() error { calls.Add(1); return nil }); err != nil || calls.Load() != 11 {
-		t.Errorf("%d calls, error %v; want 11", calls.Load(), err)
-	}
-}
-
-func TestPodNames(t *testing.T) {
-	t.Parallel()
-	if got := namePrefix("web"); got != "web-" {
-		t.Errorf("got %s", got)
-	}
-	if long := strings.Repeat("a", 253); namePrefix(long) != long {
-		t.Error("a name without room gets a dash")
 	}
 }
