@@ -7,16 +7,19 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resources/authorization"
 	"github.com/kogge-dev/kogge/apiserver/resources/autoscaling"
 	"github.com/kogge-dev/kogge/apiserver/resources/batch"
+	"github.com/kogge-dev/kogge/apiserver/resources/certificates"
 	"github.com/kogge-dev/kogge/apiserver/resources/coordination"
 	"github.com/kogge-dev/kogge/apiserver/resources/core"
 	"github.com/kogge-dev/kogge/apiserver/resources/discovery"
 	"github.com/kogge-dev/kogge/apiserver/resources/events"
+	"github.com/kogge-dev/kogge/apiserver/resources/flowcontrol"
 	"github.com/kogge-dev/kogge/apiserver/resources/networking"
 	"github.com/kogge-dev/kogge/apiserver/resources/node"
 	"github.com/kogge-dev/kogge/apiserver/resources/policy"
 	"github.com/kogge-dev/kogge/apiserver/resources/rbac"
 	"github.com/kogge-dev/kogge/apiserver/resources/scheduling"
 	"github.com/kogge-dev/kogge/apiserver/resources/storage"
+	"github.com/kogge-dev/kogge/apiserver/resources/storagemigration"
 )
 
 // All lists the catalogue, group by group.
@@ -28,14 +31,17 @@ func All() []*resource.Resource {
 		apps.ControllerRevision, apps.DaemonSet, apps.Deployment, apps.ReplicaSet, apps.StatefulSet,
 		autoscaling.V1, autoscaling.HorizontalPodAutoscaler,
 		batch.CronJob, batch.Job,
+		certificates.CertificateSigningRequest, certificates.ClusterTrustBundle,
 		coordination.Lease,
 		discovery.EndpointSlice,
 		events.Event,
+		flowcontrol.FlowSchema, flowcontrol.PriorityLevelConfiguration,
 		networking.Ingress, networking.IngressClass, networking.IPAddress, networking.NetworkPolicy, networking.ServiceCIDR,
 		node.RuntimeClass,
 		policy.PodDisruptionBudget,
 		rbac.ClusterRole, rbac.ClusterRoleBinding, rbac.Role, rbac.RoleBinding,
 		scheduling.PriorityClass,
 		storage.CSIDriver, storage.CSINode, storage.CSIStorageCapacity, storage.StorageClass, storage.VolumeAttachment, storage.VolumeAttributesClass,
+		storagemigration.StorageVersionMigration,
 	}
 }
