@@ -58,8 +58,12 @@ func apply(present []discoveryv1.EndpointSlice, plan Plan) (next []discoveryv1.E
 	for _, slice := range plan.Delete {
 		delete(byName, slice.Name)
 	}
-	for i, slice := range plan.Create {
-		slice.Name = fmt.Sprintf("new-%d-%d", len(present), i)
+	free := 0
+	for _, slice := range plan.Create {
+		for slice.Name == "" || byName[slice.Name].Name != "" {
+			slice.Name = fmt.Sprintf("new-%d", free)
+			free++
+		}
 		byName[slice.Name] = *slice
 	}
 	for slice := range maps.Values(byName) {
