@@ -184,21 +184,25 @@ func (d *Discovery) version(gv schema.GroupVersion) apidiscoveryv2.APIVersionDis
 		}
 		res := apidiscoveryv2.APIResourceDiscovery{
 			Resource: r.Plural, SingularResource: r.Singular, Scope: scope, Verbs: r.Verbs, ShortNames: r.Short, Categories: r.Categories,
-			ResponseKind: gvk(r.GVK()),
+			ResponseKind: responseKind(gv, r.GVK()),
 		}
 		for _, s := range sorted(r.Subresources) {
 			kind := r.GVK()
 			if !s.GVK.Empty() {
 				kind = s.GVK
 			}
-			res.Subresources = append(res.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: s.Name, ResponseKind: gvk(kind), Verbs: s.Verbs})
+			res.Subresources = append(res.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: s.Name, ResponseKind: responseKind(gv, kind), Verbs: s.Verbs})
 		}
 		out.Resources = append(out.Resources, res)
 	}
 	return out
 }
 
-func gvk(k schema.GroupVersionKind) *metav1.GroupVersionKind {
+// responseKind names a kind as aggregated discovery does: a kind of the group version that it stands in goes without both.
+func responseKind(in schema.GroupVersion, k schema.GroupVersionKind) *metav1.GroupVersionKind {
+	if k.GroupVersion() == in {
+		return &metav1.GroupVersionKind{Kind: k.Kind}
+	}
 	return &metav1.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
 }
 

@@ -86,6 +86,9 @@ func lists(ctx context.Context, config *rest.Config) (map[string]map[string]any,
 	}
 	out := map[string]map[string]any{}
 	for _, r := range resources.All() {
+		if r.Question {
+			continue // nothing to list
+		}
 		path := "/apis/" + r.Group + "/" + r.Version + "/" + r.Plural
 		if r.Group == "" {
 			path = "/api/" + r.Version + "/" + r.Plural
