@@ -7,6 +7,7 @@ set -euo pipefail
 containerd_version=v2.4.2
 plugins_version=v1.10.0
 kubernetes_version=v1.37.2
+previous_kubectl_version=v1.36.3
 
 bin=$(mkdir -p "$1" && cd "$1" && pwd)
 repository=$(cd "$(dirname "$0")/../.." && pwd)
@@ -46,13 +47,15 @@ plugins() {
 		$module/plugins/meta/portmap@$plugins_version
 }
 
+# kubectl MODULE VERSION PROGRAM
 kubectl() {
-	local version=k8s.io/component-base/version
-	go -C "$repository/conformance/upstream" build -trimpath -o "$bin/kubectl" \
-		-ldflags "-s -w -X $version.gitVersion=$kubernetes_version -X $version.gitMajor=1 -X $version.gitMinor=37" \
+	local version=k8s.io/component-base/version minor=${2#v1.}
+	go -C "$repository/conformance/$1" build -trimpath -o "$bin/$3" \
+		-ldflags "-s -w -X $version.gitVersion=$2 -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*}" \
 		k8s.io/kubernetes/cmd/kubectl
 }
 
 step "containerd-$containerd_version" containerd
 step "cni-plugins-$plugins_version" plugins
-step "kubectl-$kubernetes_version" kubectl
+step "kubectl-$kubernetes_version" kubectl upstream "$kubernetes_version" kubectl
+step "kubectl-$previous_kubectl_version" kubectl kubectl136 "$previous_kubectl_version" kubectl-1.36
