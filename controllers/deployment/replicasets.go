@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
+
+	"github.com/kogge-dev/kogge/controllers/internal/revision"
 )
 
 var deploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
@@ -40,7 +42,7 @@ func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
 // template alone, so that making it twice makes it once.
 func (p *pass) makeNewSet() {
 	d := p.deployment
-	hash := templateHash(&d.Spec.Template, d.Status.CollisionCount)
+	hash := revision.TemplateHash(&d.Spec.Template, d.Status.CollisionCount)
 	template := *d.Spec.Template.DeepCopy()
 	template.Labels = withLabel(template.Labels, hash)
 	selector := d.Spec.Selector.DeepCopy()

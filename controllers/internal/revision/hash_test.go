@@ -1,4 +1,4 @@
-package deployment
+package revision
 
 import (
 	"strings"
@@ -36,7 +36,7 @@ func TestTemplateHashIsUpstreams(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(strings.Replace(defaulted, "IMAGE", image, 1)), &template); err != nil {
 			t.Fatal(err)
 		}
-		return templateHash(&template, collisions)
+		return TemplateHash(&template, collisions)
 	}
 	if got := hash("nginx:1", nil); got != "587cf54946" {
 		t.Errorf("nginx:1 has hash %s", got)
