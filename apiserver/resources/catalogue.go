@@ -31,7 +31,7 @@ func All() []*resource.Resource {
 		apps.ControllerRevision, apps.DaemonSet, apps.Deployment, apps.ReplicaSet, apps.StatefulSet,
 		autoscaling.V1, autoscaling.HorizontalPodAutoscaler,
 		batch.CronJob, batch.Job,
-		certificates.CertificateSigningRequest, certificates.ClusterTrustBundle,
+		certificates.CertificateSigningRequest, certificates.ClusterTrustBundle, certificates.PodCertificateRequest,
 		coordination.Lease,
 		discovery.EndpointSlice,
 		events.Event,
