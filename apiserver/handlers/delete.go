@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 
@@ -29,6 +30,10 @@ func (s *Scope) delete(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	if why := s.undeletable(s.Info.Name); why != nil {
+		s.fail(w, r, why)
+		return
+	}
 	s.warnOfOrphans(ctx, o)
 	d, err := s.Registry.Delete(ctx, s.Info.Namespace, s.Info.Name, o, len(o.DryRun) > 0)
 	if err != nil {
@@ -54,6 +59,17 @@ func (s *Scope) warnOfOrphans(ctx context.Context, o *metav1.DeleteOptions) {
 	if s.Resource.OrphanWarning != "" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
 		request.Warn(ctx, s.Resource.OrphanWarning)
 	}
+}
+
+// undeletable says why an object must stay, or nothing.
+func (s *Scope) undeletable(name string) error {
+	if s.Resource.Undeletable == nil {
+		return nil
+	}
+	if why := s.Resource.Undeletable(name); why != "" {
+		return apierrors.NewForbidden(s.Resource.GR(), name, errors.New(why))
+	}
+	return nil
 }
 
 // deleteCollection deletes what the selectors select and answers with the list of it.

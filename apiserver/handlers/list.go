@@ -178,7 +178,7 @@ func (s *Scope) protobufList(l *registry.List) ([]byte, error) {
 
 // protobufItem appends an object's message, without an envelope.
 func (s *Scope) protobufItem(dst []byte, res *registry.Result) ([]byte, error) {
-	if wire.IsProtobuf(res.Entry.Raw) && s.Resource.FromStorage == nil {
+	if wire.IsProtobuf(res.Entry.Raw) && s.Resource.FromStorage == nil && !s.Resource.Incomplete {
 		raw, err := wire.ProtobufBody(res.Entry.Raw)
 		if err != nil {
 			return nil, err

@@ -62,6 +62,8 @@ type Kind[T Object] struct {
 	ReturnDeleted  bool
 	Propagation    Propagation
 	OrphanWarning  string
+	Incomplete     bool
+	Undeletable    func(name string) string
 	Grace          func(obj T, options *metav1.DeleteOptions) bool
 	Held           func(obj T) bool
 	OnDelete       func(obj T)
@@ -97,6 +99,7 @@ func Define[T Object](k Kind[T]) *Resource {
 		ValidateName: k.ValidateName, CreateOnUpdate: k.CreateOnUpdate, NeedsVersion: k.NeedsVersion,
 		OwnMetadata: k.OwnMetadata, ErrorKind: k.ErrorKind, Deprecated: k.Deprecated,
 		ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation, OrphanWarning: k.OrphanWarning,
+		Incomplete: k.Incomplete, Undeletable: k.Undeletable,
 	}
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)

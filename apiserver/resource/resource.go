@@ -147,6 +147,10 @@ type Resource struct {
 	ReturnDeleted bool
 	// Propagation of a deletion that names none.
 	Propagation Propagation
+	// Incomplete: what is stored may lack what defaults fill in, so that its bytes are not served as they are.
+	Incomplete bool
+	// Undeletable says why the object of a name must stay; nil or empty: it need not.
+	Undeletable func(name string) string
 	// OrphanWarning is told to who deletes without saying what becomes of dependents; empty: nothing is.
 	OrphanWarning string
 	// Grace tells the grace period in seconds of a deletion with the options; nil or false: none.

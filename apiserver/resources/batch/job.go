@@ -82,6 +82,7 @@ var Job = resource.Define(resource.Kind[*batchv1.Job]{
 	FieldError:   "field label %q not supported for Job",
 	ValidateName: apivalidation.NameIsDNSSubdomain,
 	Propagation:  resource.Orphan,
+	Incomplete:   true, // labels that the template got after defaulting are the job's only when it is read
 	OrphanWarning: "child pods are preserved by default when jobs are deleted; " +
 		"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 	Columns: []metav1.TableColumnDefinition{

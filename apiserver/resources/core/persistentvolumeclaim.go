@@ -59,6 +59,7 @@ var PersistentVolumeClaim = resource.Define(resource.Kind[*corev1.PersistentVolu
 	},
 	ValidateName:  apivalidation.NameIsDNSSubdomain,
 	ReturnDeleted: true,
+	Incomplete:    true, // a new claim is stored without a phase
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn,
 		resource.Column("Status", "string", claimStatusDocs["phase"]),

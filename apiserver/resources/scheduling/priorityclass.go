@@ -55,6 +55,12 @@ var PriorityClass = resource.Define(resource.Kind[*schedulingv1.PriorityClass]{
 		},
 	},
 	ValidateName: apivalidation.NameIsDNSSubdomain,
+	Undeletable: func(name string) string {
+		if _, ok := System[name]; ok {
+			return "this is a system priority class and cannot be deleted"
+		}
+		return ""
+	},
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn,
 		resource.Column("Value", "integer", docs["value"]),
