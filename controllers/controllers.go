@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/kogge-dev/kogge/controllers/daemonset"
 	"github.com/kogge-dev/kogge/controllers/deployment"
 	"github.com/kogge-dev/kogge/controllers/endpoints"
 	"github.com/kogge-dev/kogge/controllers/endpointslice"
@@ -23,6 +24,7 @@ var all = []component.Component{
 	deployment.Component,
 	replicaset.Component,
 	replication.Component,
+	daemonset.Component,
 	endpoints.Component,
 	endpointslice.Component,
 	serviceaccount.Component,

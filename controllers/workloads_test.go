@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -33,6 +35,7 @@ func TestWorkloads(t *testing.T) {
 	}
 	for name, scenario := range map[string]func(*world){
 		"replication controller": replicationController,
+		"daemon set":             daemonSet,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,4 +98,43 @@ func replicationController(w *world) {
 	w.must(controllers.UpdateScale(w.Context(), "rc", scale, metav1.UpdateOptions{}))
 	has(1)
 	w.reported("replication-controller", "SuccessfulDelete", "Deleted pod: rc-")
+}
+
+func daemonSet(w *world) {
+	sets := w.client.AppsV1().DaemonSets(w.ns)
+	w.must(sets.Create(w.Context(), &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "agent"},
+		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "agent"}}, Template: template("agent", "app:1")}}, metav1.CreateOptions{}))
+	everywhere := func(image string) {
+		w.Helper()
+		w.eventually(func(ctx context.Context) string {
+			ds, err := sets.Get(ctx, "agent", metav1.GetOptions{})
+			if err != nil {
+				return err.Error()
+			}
+			if s := ds.Status; s.ObservedGeneration != ds.Generation || s.UpdatedNumberScheduled != 3 || s.NumberAvailable != 3 || s.NumberUnavailable != 0 {
+				return fmt.Sprintf("status %+v", s)
+			}
+			nodes := map[string]bool{}
+			for _, pod := range w.pods(ctx) {
+				if pod.DeletionTimestamp == nil && pod.Spec.Containers[0].Image == image {
+					nodes[pod.Spec.NodeName] = true
+				}
+			}
+			if len(nodes) != 3 {
+				return fmt.Sprintf("on %v", nodes)
+			}
+			return ""
+		})
+	}
+	everywhere("app:1")
+	w.reported("daemonset-controller", "SuccessfulCreate", "Created pod: agent-")
+	w.must(sets.Patch(w.Context(), "agent", types.StrategicMergePatchType, []byte(`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"app:2"}]}}}}`), metav1.PatchOptions{}))
+	everywhere("app:2")
+	w.eventually(func(ctx context.Context) string {
+		history, err := w.client.AppsV1().ControllerRevisions(w.ns).List(ctx, metav1.ListOptions{})
+		if err != nil || len(history.Items) != 2 {
+			return fmt.Sprintf("history %v, error %v", history, err)
+		}
+		return ""
+	})
 }
