@@ -15,6 +15,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/replication"
 	"github.com/kogge-dev/kogge/controllers/rootca"
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
+	"github.com/kogge-dev/kogge/controllers/statefulset"
 	"github.com/kogge-dev/kogge/controllers/tainteviction"
 )
 
@@ -25,6 +26,7 @@ var all = []component.Component{
 	replicaset.Component,
 	replication.Component,
 	daemonset.Component,
+	statefulset.Component,
 	endpoints.Component,
 	endpointslice.Component,
 	serviceaccount.Component,

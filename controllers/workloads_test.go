@@ -36,6 +36,7 @@ func TestWorkloads(t *testing.T) {
 	for name, scenario := range map[string]func(*world){
 		"replication controller": replicationController,
 		"daemon set":             daemonSet,
+		"stateful set":           statefulSet,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,4 +138,41 @@ func daemonSet(w *world) {
 		}
 		return ""
 	})
+}
+
+func statefulSet(w *world) {
+	sets := w.client.AppsV1().StatefulSets(w.ns)
+	w.must(sets.Create(w.Context(), &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: appsv1.StatefulSetSpec{
+		Replicas: ptr.To[int32](3), ServiceName: "db", Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}, Template: template("db", "app:1"),
+	}}, metav1.CreateOptions{}))
+	has := func(n int32, image string) {
+		w.Helper()
+		w.eventually(func(ctx context.Context) string {
+			set, err := sets.Get(ctx, "db", metav1.GetOptions{})
+			if err != nil {
+				return err.Error()
+			}
+			if s := set.Status; s.ObservedGeneration != set.Generation || s.Replicas != n || s.AvailableReplicas != n || s.UpdatedReplicas != n ||
+				s.CurrentReplicas != n || s.CurrentRevision != s.UpdateRevision {
+				return fmt.Sprintf("status %+v", s)
+			}
+			for i := range n {
+				pod, err := w.client.CoreV1().Pods(w.ns).Get(ctx, fmt.Sprintf("db-%d", i), metav1.GetOptions{})
+				if err != nil {
+					return err.Error()
+				}
+				if pod.Spec.Containers[0].Image != image || pod.Spec.Hostname != pod.Name || pod.Labels["apps.kubernetes.io/pod-index"] != fmt.Sprint(i) {
+					return fmt.Sprintf("pod %s: image %s, host %s, labels %v", pod.Name, pod.Spec.Containers[0].Image, pod.Spec.Hostname, pod.Labels)
+				}
+			}
+			return ""
+		})
+	}
+	has(3, "app:1")
+	w.reported("statefulset-controller", "SuccessfulCreate", "Create Pod db-2 in StatefulSet db successful")
+	w.must(sets.Patch(w.Context(), "db", types.StrategicMergePatchType, []byte(`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"app:2"}]}}}}`), metav1.PatchOptions{}))
+	has(3, "app:2")
+	w.must(sets.Patch(w.Context(), "db", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{}))
+	has(1, "app:2")
+	w.reported("statefulset-controller", "SuccessfulDelete", "Delete Pod db-2 in StatefulSet db successful")
 }
