@@ -3,6 +3,7 @@ package controllers
 import (
 	"github.com/kogge-dev/kogge/controllers/daemonset"
 	"github.com/kogge-dev/kogge/controllers/deployment"
+	"github.com/kogge-dev/kogge/controllers/disruption"
 	"github.com/kogge-dev/kogge/controllers/endpoints"
 	"github.com/kogge-dev/kogge/controllers/endpointslice"
 	"github.com/kogge-dev/kogge/controllers/garbagecollector"
@@ -37,6 +38,7 @@ var all = []component.Component{
 	nodelifecycle.Component,
 	tainteviction.Component,
 	podgc.Component,
+	disruption.Component,
 }
 
 // Names lists the controllers by upstream's names, in order.

@@ -9,8 +9,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -37,6 +40,7 @@ func TestWorkloads(t *testing.T) {
 		"replication controller": replicationController,
 		"daemon set":             daemonSet,
 		"stateful set":           statefulSet,
+		"budget":                 disruptionBudget,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,4 +179,31 @@ func statefulSet(w *world) {
 	w.must(sets.Patch(w.Context(), "db", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{}))
 	has(1, "app:2")
 	w.reported("statefulset-controller", "SuccessfulDelete", "Delete Pod db-2 in StatefulSet db successful")
+}
+
+func disruptionBudget(w *world) {
+	budgets := w.client.PolicyV1().PodDisruptionBudgets(w.ns)
+	w.must(budgets.Create(w.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: policyv1.PodDisruptionBudgetSpec{
+		MaxUnavailable: ptr.To(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+	}}, metav1.CreateOptions{}))
+	allows := func(allowed, healthy, expected int32, reason string) {
+		w.Helper()
+		w.eventually(func(ctx context.Context) string {
+			budget, err := budgets.Get(ctx, "web", metav1.GetOptions{})
+			if err != nil {
+				return err.Error()
+			}
+			s := budget.Status
+			condition := meta.FindStatusCondition(s.Conditions, policyv1.DisruptionAllowedCondition)
+			if s.DisruptionsAllowed != allowed || s.CurrentHealthy != healthy || s.ExpectedPods != expected || condition == nil || condition.Reason != reason {
+				return fmt.Sprintf("status %+v", s)
+			}
+			return ""
+		})
+	}
+	allows(0, 0, 0, policyv1.InsufficientPodsReason)
+	w.deployment("web", 3, nil)
+	allows(1, 3, 3, policyv1.SufficientPodsReason)
+	w.patch("web", `{"spec":{"replicas":1}}`)
+	allows(1, 1, 1, policyv1.SufficientPodsReason)
 }
