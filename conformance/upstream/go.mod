@@ -1,5 +1,5 @@
 // The genuine binaries that Kogge is held against, and the official suite, built from their Go modules.
-// Made by tools/upstream-mod.sh from the go.mod of k8s.io/kubernetes; do not edit.
+// Its requirements are those of the go.mod of k8s.io/kubernetes; the replacements give its staging modules their versions.
 module github.com/kogge-dev/kogge/conformance/upstream
 
 go 1.26.0
