@@ -18,6 +18,8 @@ var clients = []struct{ program, version string }{
 // Not parallel: it looks at the whole machine before and after.
 func TestFirstMinutes(t *testing.T) {
 	checkout, cluster := prepare(t)
+	readme := readmeSteps(t, checkout)
+	last := len(readme) - 1 // which deletes the cluster
 	scratch := t.TempDir()
 	before := lookAt(t, cluster, scratch)
 	shells := make([]*shell, len(clients))
@@ -32,8 +34,6 @@ func TestFirstMinutes(t *testing.T) {
 		`(?m)^ ✓ Starting the control plane`, `(?m)^ ✓ Waiting for 2 nodes to be ready`, `context "kogge-minutes-\d+" is selected`)}})
 	shells[0].follow(t, startPods)
 
-	readme := readmeSteps(t, checkout)
-	last := len(readme) - 1 // which deletes the cluster
 	for i, client := range clients {
 		passed := t.Run(client.program, func(t *testing.T) {
 			shells[i].follow(t, []step{{line: "kubectl version", check: shows(client.version)}})
