@@ -45,3 +45,26 @@ func TestSort(t *testing.T) {
 		t.Errorf("got %v", history)
 	}
 }
+
+// What a genuine control plane stored for a StatefulSet, and what it called it.
+func TestNamesAreUpstreams(t *testing.T) {
+	t.Parallel()
+	const stored = `{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"image":"app:1","imagePullPolicy":"IfNotPresent","name":"c","resources":{},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}`
+	if got := DataHash([]byte(stored), ptr.To[int32](0)); got != "fbfc8b6b8" {
+		t.Errorf("hash %s", got)
+	}
+	template, err := Template([]byte(stored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Patch(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(again) != stored {
+		t.Errorf("got  %s\nwant %s", again, stored)
+	}
+	if got := TemplateHash(&corev1.PodTemplateSpec{}, nil); got == TemplateHash(template, nil) {
+		t.Errorf("two templates have the hash %s", got)
+	}
+}
