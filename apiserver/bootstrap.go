@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+
+	"github.com/kogge-dev/kogge/apiserver/resources/scheduling"
 )
 
 // systemNamespaces are there from the beginning.
@@ -21,7 +23,8 @@ var systemNamespaces = []string{metav1.NamespaceSystem, metav1.NamespacePublic, 
 // loopback is who the server is to itself.
 var loopback = Identity{Name: "system:apiserver", Groups: []string{"system:masters"}}
 
-// bootstrap makes the first objects, through the same door as everyone: the namespaces, and the Service by which pods find this server.
+// bootstrap makes the first objects, through the same door as everyone: the namespaces, the system's
+// priority classes, and the Service by which pods find this server.
 func (s *Server) bootstrap(ctx context.Context) error {
 	c, err := kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, UserAgent: "kube-apiserver"})
 	if err != nil {
@@ -33,6 +36,14 @@ func (s *Server) bootstrap(ctx context.Context) error {
 		}
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if _, err := c.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	for name, class := range scheduling.System {
+		if _, err := c.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); err == nil {
+			continue
+		}
+		if _, err := c.SchedulingV1().PriorityClasses().Create(ctx, &class, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}

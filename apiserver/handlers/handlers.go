@@ -57,6 +57,7 @@ func New(o Options) *Handlers {
 		scopes: map[schema.GroupVersionResource]*Scope{}}
 	h.specials = map[string]Special{
 		"pods/binding":          bind,
+		"pods/eviction":         evict,
 		"pods/log":              h.log,
 		"pods/exec":             h.stream("exec", func() runtime.Object { return &corev1.PodExecOptions{} }),
 		"pods/attach":           h.stream("attach", func() runtime.Object { return &corev1.PodAttachOptions{} }),

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,6 +72,7 @@ var Pod = resource.Define(resource.Kind[*corev1.Pod]{
 		{Name: "attach", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodAttachOptions")},
 		{Name: "binding", Verbs: []string{"create"}, GVK: corev1.SchemeGroupVersion.WithKind("Binding")},
 		ephemeralContainers(),
+		{Name: "eviction", Verbs: []string{"create"}, GVK: policyv1.SchemeGroupVersion.WithKind("Eviction")},
 		{Name: "exec", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodExecOptions")},
 		{Name: "log", Verbs: []string{"get"}},
 		{Name: "portforward", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodPortForwardOptions")},
