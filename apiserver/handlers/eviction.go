@@ -238,11 +238,11 @@ func (s *Scope) deleteEvicted(ctx context.Context, pod *corev1.Pod, options *met
 	dryRun := len(options.DryRun) > 0
 	if !dryRun {
 		res, err := s.Registry.Update(ctx, pod.Namespace, pod.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
-			if v := current.GetResourceVersion(); p.ResourceVersion != nil && v != *p.ResourceVersion {
-				return nil, apierrors.NewConflict(s.Resource.GR(), pod.Name, fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, v))
+			if err := registry.CheckPreconditions(s.Resource, current, options); err != nil {
+				return nil, err
 			}
 			return setEvicted(current.(*corev1.Pod), metav1.Now()), nil
-		}, registry.UpdateOptions{Hooks: &resource.Hooks{}, UID: *p.UID})
+		}, registry.UpdateOptions{Hooks: &resource.Hooks{}})
 		if err != nil {
 			return err
 		}
@@ -255,7 +255,7 @@ func (s *Scope) deleteEvicted(ctx context.Context, pod *corev1.Pod, options *met
 }
 
 func setEvicted(pod *corev1.Pod, now metav1.Time) *corev1.Pod {
-	want := corev1.PodCondition{Type: corev1.DisruptionTarget, ObservedGeneration: pod.Generation, Status: corev1.ConditionTrue,
+	want := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
 		Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting", LastTransitionTime: now}
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == want.Type })
 	if i < 0 {

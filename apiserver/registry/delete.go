@@ -68,7 +68,7 @@ func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cach
 	if err := r.Admission.Validate(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := preconditions(r.Resource, obj, options); err != nil {
+	if err := CheckPreconditions(r.Resource, obj, options); err != nil {
 		return nil, err
 	}
 	before := obj.DeepCopyObject().(resource.Object)
@@ -142,7 +142,8 @@ func (r *Registry) gone(obj resource.Object, rev int64) *Result {
 	return &Result{Object: obj}
 }
 
-func preconditions(res *resource.Resource, obj resource.Object, options *metav1.DeleteOptions) error {
+// CheckPreconditions says why the object is none that the options mean: 409, if its uid or version is another.
+func CheckPreconditions(res *resource.Resource, obj resource.Object, options *metav1.DeleteOptions) error {
 	p := options.Preconditions
 	if p == nil {
 		return nil

@@ -8,6 +8,9 @@ var example = []step{
 // onePod has $pod be a pod of the example.
 const onePod = `pod=$(kubectl get pods -l app=nginx -o jsonpath='{.items[0].metadata.name}'); `
 
+// A pod that is on its way out may still be the one that deployment/nginx stands for: a line that depends on which is
+// asked repeats itself.
+
 // people is what people do with kubectl, beside README's lines.
 var people = []step{
 	{line: "kubectl version", check: shows(`Server Version: v1\.37\.2\+kogge`)},
@@ -27,7 +30,8 @@ var people = []step{
 	{line: "kubectl describe service nginx", check: shows(`Type: +ClusterIP`, `Endpoints: +10\.244\.\d+\.\d+:80,10\.244\.`)},
 	{line: "kubectl describe node $CLUSTER-1", check: shows(`Ready +True .+ KubeletReady`, `PodCIDR: +10\.244\.\d\.0/24`, `Allocated resources`)},
 	{line: "kubectl describe namespace default", check: shows(`Status: +Active`)},
-	{line: "timeout 2 kubectl get pods -w --output-watch-events & " + onePod + "kubectl label pod $pod seen=yes; wait $!", check: shows(`ADDED +nginx-`, `MODIFIED +nginx-`)},
+	{line: "timeout 20 kubectl get pods -w --output-watch-events > $SCRATCH/watched & " + onePod + `until grep -q ADDED $SCRATCH/watched; do sleep 0.1; done
+		kubectl label pod $pod seen=yes; until grep MODIFIED $SCRATCH/watched; do kill -0 $! || break; sleep 0.1; done; kill $!`, check: shows(`pod/nginx-\S+ labeled`, `MODIFIED +nginx-`)},
 	{line: "kubectl get events", check: shows(`Normal +Scheduled +pod/nginx-`, `ScalingReplicaSet +deployment/nginx`)},
 	{line: "kubectl get deployment,replicaset,pod,service,endpointslice", check: shows(`deployment.apps/nginx +3/3`, `replicaset.apps/nginx-\S+ +3 +3 +3`, `endpointslice.discovery.k8s.io/nginx-\S+ +IPv4 +80`)},
 
@@ -36,7 +40,7 @@ var people = []step{
 	{line: "kubectl annotate deployment nginx kubernetes.io/change-cause=mine", after: "kubectl rollout history deployment/nginx", check: shows(`nginx annotated`, `1 +mine`)},
 	{line: "kubectl rollout pause deployment/nginx", after: "kubectl set env deployment/nginx COLOUR=blue; kubectl rollout status deployment/nginx --timeout=1s; kubectl get replicaset -l app=nginx -o name | wc -l",
 		check: shows(`nginx paused`, `env updated`, `(?m)^1$`)},
-	{line: "kubectl rollout resume deployment/nginx", after: rolledOut + "; kubectl exec deployment/nginx -- printenv COLOUR", check: shows(`nginx resumed`, `successfully rolled out`)},
+	{line: "kubectl rollout resume deployment/nginx", after: rolledOut + "; until kubectl exec deployment/nginx -- printenv COLOUR; do sleep 0.2; done", check: shows(`nginx resumed`, `successfully rolled out`, `(?m)^blue$`)},
 	{line: "kubectl rollout restart deployment/nginx", after: rolledOut, check: shows(`nginx restarted`, `successfully rolled out`)},
 	{line: "kubectl diff -f manifests/examples/nginx.yaml", check: shows(`(?m)^\+  replicas: 3$`, `exit status 1`)},
 	{line: "kubectl apply --server-side --force-conflicts -f manifests/examples/nginx.yaml", after: rolledOut + "; kubectl get deployment nginx", check: shows(`nginx serverside-applied`, `nginx +3/3`)},
