@@ -40,7 +40,7 @@ var people = []step{
 	{line: "kubectl annotate deployment nginx kubernetes.io/change-cause=mine", after: "kubectl rollout history deployment/nginx", check: shows(`nginx annotated`, `1 +mine`)},
 	{line: "kubectl rollout pause deployment/nginx", after: "kubectl set env deployment/nginx COLOUR=blue; kubectl rollout status deployment/nginx --timeout=1s; kubectl get replicaset -l app=nginx -o name | wc -l",
 		check: shows(`nginx paused`, `env updated`, `(?m)^1$`)},
-	{line: "kubectl rollout resume deployment/nginx", after: rolledOut + "; until kubectl exec deployment/nginx -- printenv COLOUR; do sleep 0.2; done", check: shows(`nginx resumed`, `successfully rolled out`, `(?m)^blue$`)},
+	{line: "kubectl rollout resume deployment/nginx", after: rolledOut + "; until kubectl exec deployment/nginx -- sh -c 'echo $COLOUR' | grep blue; do sleep 0.2; done", check: shows(`nginx resumed`, `successfully rolled out`, `(?m)^blue$`)},
 	{line: "kubectl rollout restart deployment/nginx", after: rolledOut, check: shows(`nginx restarted`, `successfully rolled out`)},
 	{line: "kubectl diff -f manifests/examples/nginx.yaml", check: shows(`(?m)^\+  replicas: 3$`, `exit status 1`)},
 	{line: "kubectl apply --server-side --force-conflicts -f manifests/examples/nginx.yaml", after: rolledOut + "; kubectl get deployment nginx", check: shows(`nginx serverside-applied`, `nginx +3/3`)},
