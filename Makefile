@@ -63,7 +63,6 @@ lint: ## Check the formatting, and vet
 .PHONY: generate
 generate: bin ## Generate the embedded API documents anew, from those of a genuine server
 	@tools/openapi/run.sh $(BIN)
-	@tools/openapi/run.sh $(BIN)
 
 .PHONY: conformance
 conformance: bin build images ## Run our own black-box suites against a cluster of their own
