@@ -2,7 +2,9 @@ package discovery
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -128,7 +130,7 @@ func (d *Discovery) Resources(gv schema.GroupVersion) *metav1.APIResourceList {
 		if r.New != nil {
 			out.APIResources = append(out.APIResources, metav1.APIResource{
 				Name: r.Plural, SingularName: r.Singular, Namespaced: r.Namespaced, Kind: r.Kind, Verbs: r.Verbs,
-				ShortNames: r.Short, Categories: r.Categories,
+				ShortNames: r.Short, Categories: r.Categories, StorageVersionHash: storageVersionHash(r),
 			})
 		}
 		for _, s := range sorted(r.Subresources) {
@@ -146,6 +148,16 @@ func (d *Discovery) Resources(gv schema.GroupVersion) *metav1.APIResourceList {
 		return nil
 	}
 	return out
+}
+
+// storageVersionHash tells clients when a resource's stored version changes: metav1.APIResource's documentation. Empty for what is
+// not stored.
+func storageVersionHash(r *resource.Resource) string {
+	if r.Question {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(r.Storage.Group + "/" + r.Storage.Version + "/" + r.Storage.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
 func sorted(subs []resource.Subresource) []resource.Subresource {

@@ -7,6 +7,7 @@ import (
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kogge-dev/kogge/apiserver/resources"
 )
@@ -51,6 +52,19 @@ func TestResponseKinds(t *testing.T) {
 	} {
 		if got[at] != want {
 			t.Errorf("%s: %+v, want %+v", at, got[at], want)
+		}
+	}
+}
+
+// TestStorageVersionHashes holds some against those of a genuine server.
+func TestStorageVersionHashes(t *testing.T) {
+	t.Parallel()
+	d := &Discovery{}
+	d.Add(resources.All()...)
+	want := map[string]string{"controllerrevisions": "85nkx63pcBU=", "daemonsets": "dd7pWHUlMKQ=", "deployments": "8aSe+NMegvE=", "replicasets": "P1RzHs8/mWQ=", "statefulsets": "H+vl74LkKdo="}
+	for _, r := range d.Resources(schema.GroupVersion{Group: "apps", Version: "v1"}).APIResources {
+		if r.StorageVersionHash != want[r.Name] {
+			t.Errorf("%s: %q, want %q", r.Name, r.StorageVersionHash, want[r.Name])
 		}
 	}
 }
