@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
@@ -53,26 +52,10 @@ func (s *Scope) postBinding(w http.ResponseWriter, r *http.Request, out negotiat
 }
 
 func (s *Scope) bindingInput(r *http.Request) (*corev1.Binding, *metav1.CreateOptions, error) {
-	m, err := negotiation.Body(r)
+	b, o, err := posted(s, r, &corev1.Binding{})
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := readBody(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := &metav1.CreateOptions{}
-	if err := parameters(r, o); err != nil {
-		return nil, nil, err
-	}
-	if errs := validation.ValidateCreateOptions(o); len(errs) > 0 {
-		return nil, nil, apierrors.NewInvalid(metaKind("CreateOptions"), "", errs)
-	}
-	obj, err := s.decode(r.Context(), body, m, directive(o.FieldValidation), &corev1.Binding{})
-	if err != nil {
-		return nil, nil, err
-	}
-	b := obj.(*corev1.Binding)
 	if err := matchNamespace(s, b); err != nil {
 		return nil, nil, err
 	}

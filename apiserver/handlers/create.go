@@ -41,28 +41,36 @@ func (s *Scope) create(w http.ResponseWriter, r *http.Request) {
 	s.object(w, r, http.StatusCreated, out, res)
 }
 
-// createInput reads a create's object and options.
-func (s *Scope) createInput(r *http.Request) (resource.Object, *metav1.CreateOptions, error) {
+// posted reads the object and the options of a POST.
+func posted[T resource.Object](s *Scope, r *http.Request, into T) (T, *metav1.CreateOptions, error) {
 	m, err := negotiation.Body(r)
 	if err != nil {
-		return nil, nil, err
+		return into, nil, err
 	}
 	body, err := readBody(r)
 	if err != nil {
-		return nil, nil, err
+		return into, nil, err
 	}
 	o := &metav1.CreateOptions{}
 	if err := parameters(r, o); err != nil {
-		return nil, nil, err
+		return into, nil, err
 	}
 	if errs := validation.ValidateCreateOptions(o); len(errs) > 0 {
-		return nil, nil, apierrors.NewInvalid(metaKind("CreateOptions"), "", errs)
+		return into, nil, apierrors.NewInvalid(metaKind("CreateOptions"), "", errs)
 	}
-	decoded, err := s.decode(r.Context(), body, m, directive(o.FieldValidation), s.Resource.New())
+	obj, err := s.decode(r.Context(), body, m, directive(o.FieldValidation), into)
+	if err != nil {
+		return into, nil, err
+	}
+	return obj.(T), o, nil
+}
+
+// createInput reads a create's object and options.
+func (s *Scope) createInput(r *http.Request) (resource.Object, *metav1.CreateOptions, error) {
+	obj, o, err := posted(s, r, s.Resource.New())
 	if err != nil {
 		return nil, nil, err
 	}
-	obj := decoded.(resource.Object)
 	obj.SetSelfLink("")
 	obj.SetUID("")
 	obj.SetCreationTimestamp(metav1.Time{})

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
@@ -65,26 +64,10 @@ func evict(w http.ResponseWriter, r *http.Request, s *Scope) {
 
 // evictionInput gives how the pod is to be deleted.
 func (s *Scope) evictionInput(r *http.Request) (*metav1.DeleteOptions, error) {
-	m, err := negotiation.Body(r)
+	e, o, err := posted(s, r, &policyv1.Eviction{})
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(r)
-	if err != nil {
-		return nil, err
-	}
-	o := &metav1.CreateOptions{}
-	if err := parameters(r, o); err != nil {
-		return nil, err
-	}
-	if errs := validation.ValidateCreateOptions(o); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(metaKind("CreateOptions"), "", errs)
-	}
-	obj, err := s.decode(r.Context(), body, m, directive(o.FieldValidation), &policyv1.Eviction{})
-	if err != nil {
-		return nil, err
-	}
-	e := obj.(*policyv1.Eviction)
 	if err := matchNamespace(s, e); err != nil {
 		return nil, err
 	}

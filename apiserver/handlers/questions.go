@@ -8,7 +8,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kogge-dev/kogge/apiserver/authn"
@@ -46,26 +45,10 @@ func (h *Handlers) answer(w http.ResponseWriter, r *http.Request, s *Scope) {
 
 // question reads what is asked.
 func (s *Scope) question(r *http.Request) (resource.Object, error) {
-	m, err := negotiation.Body(r)
+	q, _, err := posted(s, r, s.Resource.New())
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(r)
-	if err != nil {
-		return nil, err
-	}
-	o := &metav1.CreateOptions{}
-	if err := parameters(r, o); err != nil {
-		return nil, err
-	}
-	if errs := validation.ValidateCreateOptions(o); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(metaKind("CreateOptions"), "", errs)
-	}
-	obj, err := s.decode(r.Context(), body, m, directive(o.FieldValidation), s.Resource.New())
-	if err != nil {
-		return nil, err
-	}
-	q := obj.(resource.Object)
 	return q, matchNamespace(s, q)
 }
 

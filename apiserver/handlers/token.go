@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -75,26 +74,10 @@ func (h *Handlers) read(ctx context.Context, plural, namespace, name string) (re
 }
 
 func (s *Scope) tokenInput(r *http.Request) (*authenticationv1.TokenRequest, bool, error) {
-	m, err := negotiation.Body(r)
+	req, o, err := posted(s, r, &authenticationv1.TokenRequest{})
 	if err != nil {
 		return nil, false, err
 	}
-	body, err := readBody(r)
-	if err != nil {
-		return nil, false, err
-	}
-	o := &metav1.CreateOptions{}
-	if err := parameters(r, o); err != nil {
-		return nil, false, err
-	}
-	if errs := validation.ValidateCreateOptions(o); len(errs) > 0 {
-		return nil, false, apierrors.NewInvalid(metaKind("CreateOptions"), "", errs)
-	}
-	obj, err := s.decode(r.Context(), body, m, directive(o.FieldValidation), &authenticationv1.TokenRequest{})
-	if err != nil {
-		return nil, false, err
-	}
-	req := obj.(*authenticationv1.TokenRequest)
 	if err := matchNamespace(s, req); err != nil {
 		return nil, false, err
 	}
