@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kogge-dev/kogge/controllers/internal/component"
+	"github.com/kogge-dev/kogge/internal/patient"
 )
 
 // Options is what Run needs.
@@ -52,7 +53,7 @@ func Run(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	options.Config = patiently(ctx, options.Config, options.Logger)
+	options.Config = patient.Config(ctx, options.Config, options.Logger)
 	m, err := newManager(ctx, options)
 	switch {
 	case ctx.Err() != nil:

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/kogge-dev/kogge/internal/patient"
 	"github.com/kogge-dev/kogge/scheduler/cache"
 	"github.com/kogge-dev/kogge/scheduler/framework"
 	"github.com/kogge-dev/kogge/scheduler/plugins"
@@ -74,7 +75,7 @@ func New(options Options) (*Scheduler, error) {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	config := patiently(options.Config, options.Logger)
+	config := patient.Config(context.Background(), options.Config, options.Logger)
 	config.QPS, config.Burst = -1, 0
 	if config.UserAgent == "" {
 		config.UserAgent = "kube-scheduler"

@@ -1,4 +1,4 @@
-package scheduler
+package patient
 
 import (
 	"context"
@@ -20,11 +20,12 @@ const (
 	longestWait = time.Second
 )
 
-// patient is a transport that waits for an API server that isn't there. A connection that
+// transport is one that waits for an API server that isn't there. A connection that
 // never came to be has carried nothing, so trying again is safe whatever the request.
 // Without it every informer would back off by itself, for up to a minute, and whatever asks
 // the server while starting would give up.
-type patient struct {
+type transport struct {
+	ctx    context.Context // ends all waiting: not every caller gives its request one
 	inner  http.RoundTripper
 	server string
 	log    *slog.Logger
@@ -34,19 +35,18 @@ type patient struct {
 	since time.Time
 }
 
-// patiently is config with a transport that waits for the server as long as the context of
-// the request allows.
-func patiently(config *rest.Config, log *slog.Logger) *rest.Config {
+// Config is config with a transport that waits for the server until ctx, or the request's own context, ends.
+func Config(ctx context.Context, config *rest.Config, log *slog.Logger) *rest.Config {
 	config = rest.CopyConfig(config)
 	server := config.Host
 	config.Wrap(func(inner http.RoundTripper) http.RoundTripper {
-		return &patient{inner: inner, server: server, log: log}
+		return &transport{ctx: ctx, inner: inner, server: server, log: log}
 	})
 	return config
 }
 
 // RoundTrip is http.RoundTripper.
-func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
+func (p *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	for wait := firstWait; ; wait = min(2*wait, longestWait) {
 		response, err := p.inner.RoundTrip(request)
 		if !isAway(err) {
@@ -65,14 +65,14 @@ func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
 			request = request.Clone(request.Context())
 			request.Body = body
 		}
-		if err := pause(request.Context(), wait); err != nil {
+		if err := p.pause(request.Context(), wait); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// pause waits until it is time to try again or the context has ended.
-func pause(ctx context.Context, wait time.Duration) error {
+// pause waits until it is time to try again or one of the two contexts has ended.
+func (p *transport) pause(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -80,6 +80,8 @@ func pause(ctx context.Context, wait time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-p.ctx.Done():
+		return p.ctx.Err()
 	}
 }
 
@@ -90,7 +92,7 @@ func isAway(err error) bool {
 }
 
 // missed says once that the server is away, however many requests wait for it.
-func (p *patient) missed(err error) {
+func (p *transport) missed(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.since.IsZero() {
@@ -99,7 +101,7 @@ func (p *patient) missed(err error) {
 	}
 }
 
-func (p *patient) found() {
+func (p *transport) found() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.since.IsZero() {
@@ -109,7 +111,7 @@ func (p *patient) found() {
 }
 
 // CloseIdleConnections lets the transport below close what nobody uses.
-func (p *patient) CloseIdleConnections() {
+func (p *transport) CloseIdleConnections() {
 	if closer, ok := p.inner.(interface{ CloseIdleConnections() }); ok {
 		closer.CloseIdleConnections()
 	}
