@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +16,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/authz"
 	"github.com/kogge-dev/kogge/apiserver/handlers"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
+	"github.com/kogge-dev/kogge/apiserver/openapi"
 	"github.com/kogge-dev/kogge/apiserver/request"
 )
 
@@ -87,6 +89,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /version", s.version)
 	mux.HandleFunc("GET /version/{$}", s.version)
 	mux.HandleFunc("/version", handlers.NotAllowed)
+	mux.Handle("/openapi/v2", openapi.NewV2(time.Now()))
 	mux.HandleFunc("/openapi/v3", s.openapi.Index)
 	mux.HandleFunc("/openapi/v3/", s.openapi.Document)
 	mux.HandleFunc("/.well-known/openid-configuration", s.openIDConfiguration)
@@ -197,7 +200,7 @@ func (s *Server) paths() []string {
 			out = append(out, "/apis/"+v.GroupVersion)
 		}
 	}
-	return append(out, "/healthz", "/livez", "/metrics", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/readyz", "/version")
+	return append(out, "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/readyz", "/version")
 }
 
 func writeJSON(w http.ResponseWriter, v any) {

@@ -1,19 +1,14 @@
 package openapi
 
 import (
-	"bytes"
-	"crypto/sha512"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/proto"
 
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
@@ -21,7 +16,7 @@ import (
 
 // packed is a zstd-compressed JSON object: group-version path ("api/v1", "apis/apps/v1") to document.
 //
-//go:embed openapi.json.zst
+//go:embed v3.json.zst
 var packed []byte
 
 // mimeProto is the protobuf form of a document.
@@ -32,52 +27,19 @@ type Documents struct {
 	load func() map[string]*document
 }
 
-type document struct {
-	json []byte
-	hash string
-	gzip func() []byte
-	pb   func() ([]byte, error)
-}
-
 // New makes documents that are unpacked at the first request.
-func New() *Documents { return &Documents{load: sync.OnceValue(unpack)} }
+func New() *Documents { return &Documents{load: sync.OnceValue(unpackV3)} }
 
-func unpack() map[string]*document {
-	z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		panic(err) // the options are valid
-	}
-	defer z.Close()
-	raw, err := io.ReadAll(z)
-	if err != nil {
-		panic(fmt.Sprintf("embedded OpenAPI documents: %v", err))
-	}
+func unpackV3() map[string]*document {
 	var docs map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &docs); err != nil {
+	if err := json.Unmarshal(unpack(packed), &docs); err != nil {
 		panic(fmt.Sprintf("embedded OpenAPI documents: %v", err))
 	}
 	out := make(map[string]*document, len(docs))
 	for path, body := range docs {
-		d := &document{json: body, hash: fmt.Sprintf("%X", sha512.Sum512(body))}
-		d.gzip = sync.OnceValue(func() []byte { return compress(body) })
-		d.pb = sync.OnceValues(func() ([]byte, error) {
-			doc, err := openapi_v3.ParseDocument(body)
-			if err != nil {
-				return nil, err
-			}
-			return proto.Marshal(doc)
-		})
-		out[path] = d
+		out[path] = newDocument(body, func(b []byte) (proto.Message, error) { return openapi_v3.ParseDocument(b) })
 	}
 	return out
-}
-
-func compress(b []byte) []byte {
-	var buf bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // the level is valid
-	_, _ = z.Write(b)                                 // a buffer takes everything
-	_ = z.Close()
-	return buf.Bytes()
 }
 
 // Index lists the documents with their hashes.

@@ -1,17 +1,17 @@
-// Command openapi makes the API server's embedded OpenAPI documents: it takes a genuine server's
-// descriptions of the types, keeps the paths that the catalogue serves and the schemas that these need,
-// and packs them.
+// Command openapi makes the API server's embedded OpenAPI documents, of version 3 and 2: it takes a genuine
+// server's descriptions of the types, keeps the paths that the catalogue serves and the schemas that these
+// need, and packs them.
 //
-//	go run ./tools/openapi -out apiserver/openapi/openapi.json.zst -spec DIR
+//	go run ./tools/openapi -out apiserver/openapi -spec DIR
 //
-// DIR holds the documents of a genuine API server, a file a group version; `make generate` fetches them.
+// DIR holds the documents of a genuine API server: v2.json, and a file for each path of version 3's index;
+// `make generate` fetches them.
 package main
 
 import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -27,44 +27,77 @@ import (
 
 func main() {
 	spec := flag.String("spec", "", "folder of upstream's documents")
-	out := flag.String("out", "", "file to write")
+	out := flag.String("out", "", "folder to write into")
 	flag.Parse()
 	if err := run(*spec, *out); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// document is as much of an OpenAPI document as is looked at.
-type document struct {
-	Components struct {
-		Schemas         map[string]json.RawMessage `json:"schemas"`
-		SecuritySchemes json.RawMessage            `json:"securitySchemes,omitempty"`
-	} `json:"components"`
-	Info    json.RawMessage            `json:"info"`
-	OpenAPI string                     `json:"openapi"`
-	Paths   map[string]json.RawMessage `json:"paths"`
-}
-
 func run(spec, out string) error {
 	by := map[string][]*resource.Resource{}
+	groups := map[string]bool{"api": true, "apis": true, "version": true, ".well-known/openid-configuration": true, "openid/v1/jwks": true}
 	for _, r := range resources.All() {
-		path := "apis/" + r.Group + "/" + r.Version
-		if r.Group == "" {
-			path = "api/" + r.Version
+		by[groupVersion(r)] = append(by[groupVersion(r)], r)
+		if r.Group != "" {
+			groups["apis/"+r.Group] = true
 		}
-		by[path] = append(by[path], r)
 	}
 	docs := map[string]*document{}
 	for path, rs := range by {
-		d, err := read(spec, path)
+		d, err := read(filepath.Join(spec, fileOf(path)))
 		if err != nil {
 			return err
 		}
-		d.keep(rs)
-		d.prune()
+		d.keep(func(path string) bool { return anyServes(rs, path) })
+		d.Components.Schemas = d.prune(d.Components.Schemas)
 		docs[path] = d
 	}
-	raw, err := json.Marshal(docs)
+	// Discovery's own paths have documents too.
+	for path := range groups {
+		d, err := read(filepath.Join(spec, fileOf(path)))
+		if err != nil {
+			return err
+		}
+		docs[path] = d
+	}
+	if err := write(filepath.Join(out, "v3.json.zst"), docs); err != nil {
+		return err
+	}
+	v2, err := read(filepath.Join(spec, "v2.json"))
+	if err != nil {
+		return err
+	}
+	v2.keep(func(path string) bool {
+		return groups[strings.Trim(path, "/")] || anyServes(by[groupVersionOf(path)], path)
+	})
+	v2.Definitions = v2.prune(v2.Definitions)
+	return write(filepath.Join(out, "v2.json.zst"), v2)
+}
+
+// groupVersion is the path of a resource's group version, such as "api/v1" and "apis/apps/v1".
+func groupVersion(r *resource.Resource) string {
+	if r.Group == "" {
+		return "api/" + r.Version
+	}
+	return "apis/" + r.Group + "/" + r.Version
+}
+
+// groupVersionOf is the group version that a path is below; empty if it is below none.
+func groupVersionOf(path string) string {
+	return regexp.MustCompile(`^(api|apis/[^/]+)/v[^/]+`).FindString(strings.TrimPrefix(path, "/"))
+}
+
+// fileOf names the file of a document.
+func fileOf(path string) string { return strings.ReplaceAll(path, "/", "__") + "_openapi.json" }
+
+func anyServes(rs []*resource.Resource, path string) bool {
+	return slices.ContainsFunc(rs, func(r *resource.Resource) bool { return serves(r, path) })
+}
+
+// write packs a value.
+func write(file string, v any) error {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
@@ -79,28 +112,7 @@ func run(spec, out string) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(out, buf.Bytes(), 0o644)
-}
-
-func read(spec, path string) (*document, error) {
-	b, err := os.ReadFile(filepath.Join(spec, strings.ReplaceAll(path, "/", "__")+"_openapi.json"))
-	if err != nil {
-		return nil, err
-	}
-	d := &document{}
-	if err := json.Unmarshal(b, d); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return d, nil
-}
-
-// keep drops paths of what is not served.
-func (d *document) keep(rs []*resource.Resource) {
-	for path := range d.Paths {
-		if !slices.ContainsFunc(rs, func(r *resource.Resource) bool { return serves(r, path) }) {
-			delete(d.Paths, path)
-		}
-	}
+	return os.WriteFile(file, buf.Bytes(), 0o644)
 }
 
 // serves says whether a path is of the resource or of one of its subresources.
@@ -114,29 +126,4 @@ func serves(r *resource.Resource, path string) bool {
 		return parts[0] == "" // the resource list itself
 	}
 	return len(parts) < 3 || r.Sub(parts[2]) != nil
-}
-
-var reference = regexp.MustCompile(`#/components/schemas/([A-Za-z0-9._-]+)`)
-
-// prune drops schemas that neither a path nor a served kind needs, directly or through others.
-func (d *document) prune() {
-	needed := map[string]bool{}
-	var need func(b []byte)
-	need = func(b []byte) {
-		for _, m := range reference.FindAllSubmatch(b, -1) {
-			name := string(m[1])
-			if !needed[name] {
-				needed[name] = true
-				need(d.Components.Schemas[name])
-			}
-		}
-	}
-	for _, p := range d.Paths {
-		need(p)
-	}
-	for name := range d.Components.Schemas {
-		if !needed[name] {
-			delete(d.Components.Schemas, name)
-		}
-	}
 }

@@ -36,5 +36,6 @@ mkdir spec
 for path in $(fetch /openapi/v3 | python3 -c 'import json, sys; print("\n".join(json.load(sys.stdin)["paths"]))'); do
 	fetch "/openapi/v3/$path" >"spec/${path//\//__}_openapi.json"
 done
+fetch /openapi/v2 >spec/v2.json
 cd "$repository"
-go run ./tools/openapi -spec "$work/spec" -out apiserver/openapi/openapi.json.zst
+go run ./tools/openapi -spec "$work/spec" -out apiserver/openapi
