@@ -8,6 +8,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/endpointslice"
 	"github.com/kogge-dev/kogge/controllers/garbagecollector"
 	"github.com/kogge-dev/kogge/controllers/internal/component"
+	"github.com/kogge-dev/kogge/controllers/job"
 	"github.com/kogge-dev/kogge/controllers/namespace"
 	"github.com/kogge-dev/kogge/controllers/nodeipam"
 	"github.com/kogge-dev/kogge/controllers/nodelifecycle"
@@ -28,6 +29,7 @@ var all = []component.Component{
 	replication.Component,
 	daemonset.Component,
 	statefulset.Component,
+	job.Component,
 	endpoints.Component,
 	endpointslice.Component,
 	serviceaccount.Component,

@@ -41,6 +41,8 @@ func TestWorkloads(t *testing.T) {
 		"daemon set":             daemonSet,
 		"stateful set":           statefulSet,
 		"budget":                 disruptionBudget,
+		"job":                    indexedJob,
+		"failing job":            failingJob,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

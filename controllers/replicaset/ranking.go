@@ -111,15 +111,9 @@ func restarts(pod *corev1.Pod) (containers, sidecars int32) {
 		containers = max(containers, pod.Status.ContainerStatuses[i].RestartCount)
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if status := &pod.Status.InitContainerStatuses[i]; isSidecar(pod, status.Name) {
+		if status := &pod.Status.InitContainerStatuses[i]; podstate.Sidecar(pod, status.Name) {
 			sidecars = max(sidecars, status.RestartCount)
 		}
 	}
 	return containers, sidecars
-}
-
-func isSidecar(pod *corev1.Pod, container string) bool {
-	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
-		return c.Name == container && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-	})
 }

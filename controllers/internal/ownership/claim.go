@@ -21,6 +21,8 @@ type Claimer struct {
 	Owner    client.Object
 	Kind     schema.GroupVersionKind
 	Selector labels.Selector
+	// Finalizers come with the owner's reference and go with it.
+	Finalizers []string
 }
 
 // Claim adopts and releases as Judge says and returns the objects that the owner
@@ -44,9 +46,10 @@ func Claim[T client.Object](ctx context.Context, claimer Claimer, objects []T) (
 				failed = append(failed, refusal)
 				continue
 			}
-			switch err := claimer.adopt(ctx, object); {
+			adopted, err := adopt(ctx, claimer, object)
+			switch {
 			case err == nil:
-				claimed = append(claimed, object)
+				claimed = append(claimed, adopted)
 			case !apierrors.IsNotFound(err):
 				failed = append(failed, fmt.Errorf("adopt %s/%s: %w", object.GetNamespace(), object.GetName(), err))
 			}
@@ -79,36 +82,44 @@ func (c Claimer) mayAdopt(ctx context.Context) error {
 	return nil
 }
 
-func (c Claimer) adopt(ctx context.Context, object client.Object) error {
-	return c.patch(ctx, object, map[string]any{
+// adopt writes the owner's reference and gives the object as it is then.
+func adopt[T client.Object](ctx context.Context, c Claimer, object T) (T, error) {
+	metadata := map[string]any{"ownerReferences": []any{map[string]any{
 		"apiVersion": c.Kind.GroupVersion().String(), "kind": c.Kind.Kind,
 		"name": c.Owner.GetName(), "uid": c.Owner.GetUID(),
 		"controller": true, "blockOwnerDeletion": true,
-	})
+	}}}
+	if len(c.Finalizers) > 0 {
+		metadata["finalizers"] = c.Finalizers
+	}
+	return patch(ctx, c, object, metadata)
 }
 
 // release drops the owner's reference. Not found and invalid (the object was
 // replaced by another of the same name) both mean that there is nothing to release.
 func (c Claimer) release(ctx context.Context, object client.Object) error {
-	err := c.patch(ctx, object, map[string]any{"$patch": "delete", "uid": c.Owner.GetUID()})
+	metadata := map[string]any{"ownerReferences": []any{map[string]any{"$patch": "delete", "uid": c.Owner.GetUID()}}}
+	if len(c.Finalizers) > 0 {
+		metadata["$deleteFromPrimitiveList/finalizers"] = c.Finalizers
+	}
+	_, err := patch(ctx, c, object, metadata)
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
 		return nil
 	}
 	return err
 }
 
-// patch writes one owner reference; the object's uid in the patch makes sure that
-// it doesn't hit a successor of the same name.
-func (c Claimer) patch(ctx context.Context, object client.Object, reference map[string]any) error {
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": object.GetUID(), "ownerReferences": []any{reference},
-	}})
+// patch changes metadata; the object's uid in the patch makes sure that it doesn't hit a
+// successor of the same name.
+func patch[T client.Object](ctx context.Context, c Claimer, object T, metadata map[string]any) (T, error) {
+	metadata["uid"] = object.GetUID()
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
-		return fmt.Errorf("encode owner reference: %w", err)
+		return object, fmt.Errorf("encode owner reference: %w", err)
 	}
-	target, ok := object.DeepCopyObject().(client.Object)
+	target, ok := object.DeepCopyObject().(T)
 	if !ok {
-		panic(fmt.Sprintf("a copy of %T is not an object", object))
+		panic(fmt.Sprintf("a copy of %T is not one", object))
 	}
-	return c.Client.Patch(ctx, target, client.RawPatch(types.StrategicMergePatchType, body))
+	return target, c.Client.Patch(ctx, target, client.RawPatch(types.StrategicMergePatchType, body))
 }

@@ -61,3 +61,14 @@ func Available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 func AvailableAt(pod *corev1.Pod, minReadySeconds int32) time.Time {
 	return ReadySince(pod).Add(time.Duration(minReadySeconds) * time.Second)
 }
+
+// Sidecar says that the init container of that name goes on beside the others.
+func Sidecar(pod *corev1.Pod, container string) bool {
+	for i := range pod.Spec.InitContainers {
+		policy := pod.Spec.InitContainers[i].RestartPolicy
+		if pod.Spec.InitContainers[i].Name == container && policy != nil && *policy == corev1.ContainerRestartPolicyAlways {
+			return true
+		}
+	}
+	return false
+}
