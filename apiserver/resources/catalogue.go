@@ -2,6 +2,7 @@ package resources
 
 import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/apiserver/resources/admissionregistration"
 	"github.com/kogge-dev/kogge/apiserver/resources/apps"
 	"github.com/kogge-dev/kogge/apiserver/resources/authentication"
 	"github.com/kogge-dev/kogge/apiserver/resources/authorization"
@@ -26,6 +27,8 @@ import (
 func All() []*resource.Resource {
 	return []*resource.Resource{
 		core.Binding, core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.LimitRange, core.PersistentVolume, core.PersistentVolumeClaim, core.Pod, core.PodTemplate, core.ReplicationController, core.ResourceQuota, core.Secret, core.Service, core.ServiceAccount,
+		admissionregistration.MutatingAdmissionPolicy, admissionregistration.MutatingAdmissionPolicyBinding, admissionregistration.MutatingWebhookConfiguration,
+		admissionregistration.ValidatingAdmissionPolicy, admissionregistration.ValidatingAdmissionPolicyBinding, admissionregistration.ValidatingWebhookConfiguration,
 		authentication.SelfSubjectReview, authentication.TokenReview,
 		authorization.LocalSubjectAccessReview, authorization.SelfSubjectAccessReview, authorization.SelfSubjectRulesReview, authorization.SubjectAccessReview,
 		apps.ControllerRevision, apps.DaemonSet, apps.Deployment, apps.ReplicaSet, apps.StatefulSet,
