@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -103,9 +101,7 @@ func (s *Server) register(all []*resource.Resource) error {
 	managers := &registry.Managers{Types: lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }), Scheme: scheme.Scheme}
 	s.services = registry.NewServices(registry.ServicesOptions{
 		Collection: s.cache.Collection("/registry/services/specs/"), ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts})
-	chain := admission.New(func(plural, namespace, name string) (resource.Object, error) {
-		return s.lookUp(plural, namespace, name)
-	})
+	chain := admission.New(objects{s.handlers})
 	for _, r := range all {
 		if r.Question {
 			s.handlers.Answer(r)
@@ -154,26 +150,13 @@ func (s *Server) address() string {
 	return "in-process"
 }
 
-// lookUp reads an object of the core group as the cache has it now; only what seems missing is asked for afresh.
-func (s *Server) lookUp(plural, namespace, name string) (resource.Object, error) {
-	reg := s.handlers.Registry(schema.GroupVersionResource{Version: "v1", Resource: plural})
-	res, err := reg.Get(context.Background(), namespace, name, "0")
-	if apierrors.IsNotFound(err) {
-		res, err = reg.Get(context.Background(), namespace, name, "")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return reg.Object(res)
-}
-
 // exists says whether an object that a token is bound to is there.
 func (s *Server) exists(kind, namespace string, ref authn.Ref) bool {
 	plural := map[string]string{"ServiceAccount": "serviceaccounts", "Pod": "pods", "Secret": "secrets", "Node": "nodes"}[kind]
 	if kind == "Node" {
 		namespace = ""
 	}
-	obj, err := s.lookUp(plural, namespace, ref.Name)
+	obj, err := objects{s.handlers}.Get("", plural, namespace, ref.Name)
 	return err == nil && obj.GetUID() == ref.UID
 }
 

@@ -4,11 +4,7 @@ import (
 	"context"
 
 	"github.com/kogge-dev/kogge/apiserver/registry"
-	"github.com/kogge-dev/kogge/apiserver/resource"
 )
-
-// LookUp reads an object of the core group, by plural, namespace and name, as the cache has it.
-type LookUp func(plural, namespace, name string) (resource.Object, error)
 
 // plugin is one step of the chain; either function may be nil.
 type plugin struct {
@@ -21,13 +17,21 @@ type plugin struct {
 type Chain struct{ plugins []plugin }
 
 // New makes the chain, in the order of upstream's default plugins.
-func New(look LookUp) *Chain {
+func New(objects Objects) *Chain {
 	return &Chain{plugins: []plugin{
-		namespaceLifecycle(look),
-		serviceAccount(look),
+		namespaceLifecycle(objects),
+		limitRanger(objects),
+		serviceAccount(objects),
 		taintNodesByCondition(),
-		priority(),
+		priority(objects),
 		defaultTolerationSeconds(),
+		defaultStorageClass(objects),
+		storageObjectInUseProtection(),
+		persistentVolumeClaimResize(objects),
+		runtimeClass(objects),
+		certificateSubjectRestriction(),
+		defaultIngressClass(objects),
+		podTopologyLabels(objects),
 	}}
 }
 

@@ -15,7 +15,7 @@ import (
 var immortal = map[string]bool{metav1.NamespaceDefault: true, metav1.NamespaceSystem: true, metav1.NamespacePublic: true}
 
 // namespaceLifecycle refuses objects in namespaces that are not there, or are on their way out.
-func namespaceLifecycle(look LookUp) plugin {
+func namespaceLifecycle(objects Objects) plugin {
 	return plugin{name: "NamespaceLifecycle", mutate: func(_ context.Context, a *registry.Attributes) error {
 		if isCore(a, "namespaces") {
 			if a.Operation == registry.Delete && immortal[a.Name] {
@@ -26,7 +26,7 @@ func namespaceLifecycle(look LookUp) plugin {
 		if a.Operation != registry.Create || !a.Resource.Namespaced {
 			return nil
 		}
-		obj, err := look("namespaces", "", a.Namespace)
+		obj, err := objects.Get("", "namespaces", "", a.Namespace)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ const (
 )
 
 // serviceAccount gives pods an account, and its token to all their containers.
-func serviceAccount(look LookUp) plugin {
+func serviceAccount(objects Objects) plugin {
 	return plugin{name: "ServiceAccount",
 		mutate: func(_ context.Context, a *registry.Attributes) error {
 			pod, ok := podToCreate(a)
@@ -32,7 +32,7 @@ func serviceAccount(look LookUp) plugin {
 			if pod.Spec.ServiceAccountName == "" {
 				pod.Spec.ServiceAccountName, pod.Spec.DeprecatedServiceAccount = "default", "default"
 			}
-			obj, err := look("serviceaccounts", a.Namespace, pod.Spec.ServiceAccountName)
+			obj, err := objects.Get("", "serviceaccounts", a.Namespace, pod.Spec.ServiceAccountName)
 			if err != nil {
 				return apierrors.NewForbidden(a.Resource.GR(), pod.Name, fmt.Errorf("error looking up service account %s/%s: %w", a.Namespace, pod.Spec.ServiceAccountName, err))
 			}

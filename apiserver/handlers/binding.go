@@ -40,6 +40,10 @@ func (s *Scope) postBinding(w http.ResponseWriter, r *http.Request, out negotiat
 		return
 	}
 	update := registry.UpdateOptions{WriteOptions: registry.WriteOptions{DryRun: len(o.DryRun) > 0}, Hooks: &resource.Hooks{}, UID: b.UID}
+	if err := s.admitBinding(ctx, b, o); err != nil {
+		s.fail(w, r, err)
+		return
+	}
 	pods := s.handlers.Registry(corev1.SchemeGroupVersion.WithResource("pods"))
 	_, err = pods.Update(ctx, s.Info.Namespace, b.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
 		return assign(current.(*corev1.Pod), b)
@@ -49,6 +53,17 @@ func (s *Scope) postBinding(w http.ResponseWriter, r *http.Request, out negotiat
 		return
 	}
 	writeMeta(w, r, http.StatusCreated, out, statusGVK, &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated})
+}
+
+// admitBinding lets admission change and judge the binding, of a pod's endpoint or of its own.
+func (s *Scope) admitBinding(ctx context.Context, b *corev1.Binding, o *metav1.CreateOptions) error {
+	a := &registry.Attributes{Operation: registry.Create, Resource: s.Resource, Subresource: s.subresource(),
+		Namespace: s.Info.Namespace, Name: b.Name, Object: b, DryRun: len(o.DryRun) > 0}
+	admission := s.handlers.Registry(corev1.SchemeGroupVersion.WithResource("pods")).Admission
+	if err := admission.Mutate(ctx, a); err != nil {
+		return err
+	}
+	return admission.Validate(ctx, a)
 }
 
 func (s *Scope) bindingInput(r *http.Request) (*corev1.Binding, *metav1.CreateOptions, error) {

@@ -47,14 +47,15 @@ type Handlers struct {
 	// specials by "resource/subresource" of the core group, or "resource.group/subresource".
 	specials map[string]Special
 
-	mu     sync.RWMutex
-	scopes map[schema.GroupVersionResource]*Scope
+	mu         sync.RWMutex
+	scopes     map[schema.GroupVersionResource]*Scope
+	registries map[schema.GroupResource]*registry.Registry
 }
 
 // New makes handlers without any resource.
 func New(o Options) *Handlers {
 	h := &Handlers{Options: o, decoders: newDecoders(o.Scheme), kubelets: newKubelets(o.Kubelets),
-		scopes: map[schema.GroupVersionResource]*Scope{}}
+		scopes: map[schema.GroupVersionResource]*Scope{}, registries: map[schema.GroupResource]*registry.Registry{}}
 	h.specials = map[string]Special{
 		"pods/binding":          bind,
 		"pods/eviction":         evict,
@@ -73,6 +74,7 @@ func (h *Handlers) Add(r *registry.Registry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scopes[r.Resource.GVR()] = &Scope{Registry: r, Resource: r.Resource, handlers: h}
+	h.registries[r.Resource.GR()] = r
 }
 
 // Answer serves a resource of which nothing is stored.
@@ -90,6 +92,13 @@ func (h *Handlers) Registry(gvr schema.GroupVersionResource) *registry.Registry 
 		return s.Registry
 	}
 	return nil
+}
+
+// RegistryOf gives the registry of a resource in any of its versions, or nil.
+func (h *Handlers) RegistryOf(gr schema.GroupResource) *registry.Registry {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.registries[gr]
 }
 
 // Scope is one endpoint: a resource, and a subresource if the path names one.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store"
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
+	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
 // futureWait is how long a read waits for a resourceVersion that is not there yet.
@@ -185,6 +186,29 @@ func (r *Registry) listAt(ctx context.Context, prefix, from string, revision int
 		}
 	}
 	return l.finish(func() int64 { return int64(len(page.Items)) - int64(l.walked) })
+}
+
+// All decodes all objects of a namespace, or of all with the empty one, as of all that was acknowledged before.
+func (r *Registry) All(ctx context.Context, namespace string) ([]resource.Object, error) {
+	if err := r.Cache.Fresh(ctx); err != nil {
+		return nil, apierrors.NewTimeoutError("the store does not answer: "+err.Error(), 1)
+	}
+	prefix := r.Resource.Prefix
+	if namespace != "" {
+		prefix += namespace + "/"
+	}
+	var (
+		list []resource.Object
+		err  error
+	)
+	r.collection.Snapshot().Ascend(prefix, "", func(e *cache.Entry) bool {
+		var obj resource.Object
+		if obj, err = r.decode(e); err == nil {
+			list = append(list, obj)
+		}
+		return err == nil
+	})
+	return list, err
 }
 
 // expired answers a list of a compacted revision; one that continues is told how to go on without consistency.
