@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/kogge-dev/kogge/controllers/cronjob"
 	"github.com/kogge-dev/kogge/controllers/daemonset"
 	"github.com/kogge-dev/kogge/controllers/deployment"
 	"github.com/kogge-dev/kogge/controllers/disruption"
@@ -30,6 +31,7 @@ var all = []component.Component{
 	daemonset.Component,
 	statefulset.Component,
 	job.Component,
+	cronjob.Component,
 	endpoints.Component,
 	endpointslice.Component,
 	serviceaccount.Component,
