@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/request"
+	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
 // maxBody is how many bytes a request's body may have.
@@ -64,6 +66,7 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 	}
 	want := s.gvk()
 	obj, gvk, err := set[m].Decode(body, &want, into)
+	obj, err = s.coerce(obj, err, directive != metav1.FieldValidationIgnore)
 	var found []error
 	if err != nil {
 		strict, ok := runtime.AsStrictDecodingError(err)
@@ -79,7 +82,31 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), want.GroupVersion()))
 	}
 	warnStrict(ctx, found)
-	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	resource.Untype(obj)
+	return obj, nil
+}
+
+// coerce brings what was decoded into the form of its schema, where no Go type did. Fields that are not in it join what a strict
+// decoder found.
+func (s *Scope) coerce(obj runtime.Object, err error, strict bool) (runtime.Object, error) {
+	tree, ok := obj.(*unstructured.Unstructured)
+	if s.Resource.Coerce == nil || !ok || (err != nil && !runtime.IsStrictDecodingError(err)) {
+		return obj, err
+	}
+	var found []error
+	if known, ok := runtime.AsStrictDecodingError(err); ok {
+		found = known.Errors()
+	}
+	unknown, err := s.Resource.Coerce(tree, strict)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range unknown {
+		found = append(found, fmt.Errorf("unknown field \"%s\"", path)) //nolint:gocritic // the path is not escaped: upstream's text
+	}
+	if len(found) > 0 && strict {
+		return obj, runtime.NewStrictDecodingError(found)
+	}
 	return obj, nil
 }
 

@@ -105,7 +105,7 @@ func (s *Scope) fieldLabel(label, value string) (string, string, error) {
 	if stored, ok := s.Resource.FieldAliases[label]; ok {
 		return stored, value, nil
 	}
-	if len(s.Resource.FieldNames) == 0 {
+	if len(s.Resource.FieldNames) == 0 && s.Resource.FieldError == "" {
 		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
 	}
 	return "", "", fmt.Errorf(cmp.Or(s.Resource.FieldError, "field label not supported: %s"), label)
@@ -114,7 +114,7 @@ func (s *Scope) fieldLabel(label, value string) (string, string, error) {
 // listGVK is the kind of a list of what the endpoint gives.
 func (s *Scope) listGVK() schema.GroupVersionKind {
 	gvk := s.Resource.GVK()
-	gvk.Kind += "List"
+	gvk.Kind = cmp.Or(s.Resource.ListKind, gvk.Kind+"List")
 	return gvk
 }
 

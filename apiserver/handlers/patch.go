@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,8 +53,8 @@ func (s *Scope) patch(w http.ResponseWriter, r *http.Request) {
 func (s *Scope) patchInput(r *http.Request) (*patch.Patch, *metav1.PatchOptions, negotiation.Output, error) {
 	var out negotiation.Output
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	if !slices.Contains(patch.Types, kind) {
-		return nil, nil, out, generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
+	if err := s.takesPatch(kind); err != nil {
+		return nil, nil, out, err
 	}
 	out, err := s.output(r)
 	if err != nil {
@@ -73,6 +74,18 @@ func (s *Scope) patchInput(r *http.Request) (*patch.Patch, *metav1.PatchOptions,
 	ctx := r.Context()
 	p := &patch.Patch{Type: types.PatchType(kind), Body: body, Directive: directive(o.FieldValidation), Warn: func(errs []error) { warnStrict(ctx, errs) }}
 	return p, o, out, p.Check()
+}
+
+// takesPatch refuses patches of a type that the endpoint does not know.
+func (s *Scope) takesPatch(kind string) error {
+	custom := s.Resource.Whole
+	switch {
+	case custom && kind == string(types.StrategicMergePatchType), custom && !slices.Contains(patch.Types, kind):
+		return negotiation.Unsupported(patch.UntypedTypes...)
+	case !slices.Contains(patch.Types, kind):
+		return generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
+	}
+	return nil
 }
 
 // patched makes the wanted object of the current one and the patch.
@@ -125,7 +138,7 @@ func (s *Scope) target() patch.Target {
 			if err != nil {
 				return nil, err
 			}
-			return wire.AppendObject(nil, wire.Head(gvk), body), nil
+			return wire.AppendObject(nil, s.head(), body), nil
 		},
 		Decode: func(data []byte, into runtime.Object, strict bool) error {
 			err := s.decodePatched(data, into, gvk, strict)
@@ -145,12 +158,15 @@ func (s *Scope) decodePatched(data []byte, into runtime.Object, want schema.Grou
 		set = s.handlers.decoders.strict
 	}
 	obj, gvk, err := set[negotiation.JSON].Decode(data, nil, into)
+	if tree, ok := into.(*unstructured.Unstructured); ok && obj == into {
+		_, err = s.coerce(tree, err, strict)
+	}
 	if err != nil && !runtime.IsStrictDecodingError(err) {
 		return err
 	}
 	if obj != into {
 		return unconvertible(*gvk, want)
 	}
-	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	resource.Untype(obj)
 	return err
 }

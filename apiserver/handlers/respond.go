@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -105,7 +106,18 @@ func encodeAs(m negotiation.Media, gvk schema.GroupVersionKind, obj any) ([]byte
 	if err != nil {
 		return nil, err
 	}
+	if _, whole := obj.(runtime.Unstructured); whole {
+		return append(body, '\n'), nil
+	}
 	return append(wire.AppendObject(nil, wire.Head(gvk), body), '\n'), nil
+}
+
+// head is what goes before an object's body: nothing where the body is the whole.
+func (s *Scope) head() []byte {
+	if s.Resource.Whole {
+		return nil
+	}
+	return wire.Head(s.Resource.GVK())
 }
 
 // write sends an answer. The body is protobuf if that is the medium, else JSON.
@@ -198,12 +210,12 @@ func (s *Scope) encodeObject(m negotiation.Media, res *registry.Result) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	return append(wire.AppendObject(nil, wire.Head(s.Resource.GVK()), body), '\n'), nil
+	return append(wire.AppendObject(nil, s.head(), body), '\n'), nil
 }
 
 // output negotiates for an endpoint that gives objects.
 func (s *Scope) output(r *http.Request) (negotiation.Output, error) {
-	return negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true})
+	return negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true, NoProtobuf: s.Resource.Whole && s.gvk() == s.Resource.GVK()})
 }
 
 // Document answers with a discovery document.

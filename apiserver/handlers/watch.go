@@ -29,7 +29,7 @@ const (
 
 // watch streams changes until the client goes, its time is over, or the server ends.
 func (s *Scope) watch(w http.ResponseWriter, r *http.Request) {
-	out, err := negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true, Stream: true})
+	out, err := negotiation.Negotiate(r, negotiation.Endpoint{Shapes: true, Stream: true, NoProtobuf: s.Resource.Whole})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -214,7 +214,7 @@ func (st *stream) entry(t watch.EventType, e *cache.Entry) error {
 			return err
 		}
 		st.begin(t)
-		st.buf = wire.AppendObject(st.buf, wire.Head(s.Resource.GVK()), body)
+		st.buf = wire.AppendObject(st.buf, s.head(), body)
 		return st.end()
 	}
 	body, err := s.encodeObject(st.out.Media, &registry.Result{Entry: e})

@@ -48,6 +48,8 @@ type Endpoint struct {
 	Shapes bool
 	// Stream: only media that can stream.
 	Stream bool
+	// NoProtobuf: objects as they are have no protobuf form; their metadata has.
+	NoProtobuf bool
 }
 
 // notAcceptable is the error for a client that accepts nothing that there is.
@@ -147,7 +149,7 @@ func (e Endpoint) accept(m Media, params map[string]string) (Output, bool) {
 		}
 	}
 	if !convert {
-		return out, true
+		return out, m != Protobuf || !e.NoProtobuf
 	}
 	if out.As.Group != metav1.GroupName || (out.As.Version != "v1" && out.As.Version != "v1beta1") || !e.Shapes {
 		return out, false

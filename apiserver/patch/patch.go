@@ -28,6 +28,9 @@ var Types = []string{
 	string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType),
 }
 
+// UntypedTypes are those that an object without a Go type takes: there are no tags to merge by.
+var UntypedTypes = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
+
 // Patch is a patch as it was sent.
 type Patch struct {
 	Type types.PatchType

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/internal/wire"
@@ -28,22 +27,29 @@ func NewCodec(r *resource.Resource) Codec { return Codec{r} }
 
 // Object decodes a stored value into a new object, defaulted and with its resourceVersion.
 func (c Codec) Object(raw []byte, revision int64) (runtime.Object, error) {
-	obj := c.r.New()
-	if wire.IsProtobuf(raw) {
-		body, err := wire.ProtobufBody(raw)
-		if err != nil {
-			return nil, err
-		}
-		if err := obj.(protobufObject).Unmarshal(body); err != nil {
-			return nil, fmt.Errorf("decode stored %s: %w", c.r.Kind, err)
-		}
-	} else if err := json.Unmarshal(raw, obj); err != nil {
+	obj, err := c.unmarshal(raw)
+	if err != nil {
 		return nil, fmt.Errorf("decode stored %s: %w", c.r.Kind, err)
 	}
-	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	resource.Untype(obj)
 	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
 	c.Default(obj)
 	return obj, nil
+}
+
+func (c Codec) unmarshal(raw []byte) (resource.Object, error) {
+	if c.r.Form != nil {
+		return c.r.Form.Unmarshal(raw)
+	}
+	obj := c.r.New()
+	if !wire.IsProtobuf(raw) {
+		return obj, json.Unmarshal(raw, obj)
+	}
+	body, err := wire.ProtobufBody(raw)
+	if err != nil {
+		return nil, err
+	}
+	return obj, obj.(protobufObject).Unmarshal(body)
 }
 
 // Default sets what a stored object leaves out, as decoding it does.
@@ -59,11 +65,14 @@ func (c Codec) Describe(obj runtime.Object) cache.Description {
 	return cache.Description{Namespace: o.GetNamespace(), Name: o.GetName(), Labels: labels.Set(o.GetLabels()), Fields: c.r.SelectableFields(o)}
 }
 
-// Encode makes the stored value of an object: protobuf, without a resourceVersion.
+// Encode makes the stored value of an object: protobuf unless the kind has another form, without a resourceVersion.
 func (c Codec) Encode(obj resource.Object) ([]byte, error) {
 	version := obj.GetResourceVersion()
 	obj.SetResourceVersion("")
 	defer obj.SetResourceVersion(version)
+	if c.r.Form != nil {
+		return c.r.Form.Marshal(obj)
+	}
 	body, err := obj.(protobufObject).Marshal()
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", c.r.Kind, err)

@@ -72,6 +72,10 @@ func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cach
 		return nil, err
 	}
 	before := obj.DeepCopyObject().(resource.Object)
+	if r.Resource.BeginDelete != nil && obj.GetDeletionTimestamp() == nil {
+		r.Resource.BeginDelete(obj, metav1.NewTime(r.Now()))
+		return deletion(r.replace(ctx, key, e, obj, before, UpdateOptions{WriteOptions: WriteOptions{DryRun: dryRun}}))
+	}
 	step := r.markDeleted(obj, options)
 	if step == alreadyDeleting {
 		return &Deletion{Object: obj}, nil

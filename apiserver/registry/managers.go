@@ -23,6 +23,15 @@ type fieldManager = managedfields.FieldManager
 type Managers struct {
 	Types  managedfields.TypeConverter
 	Scheme *runtime.Scheme
+	// Converter is what stands in for a scheme where the objects have no Go type: custom resources; nil otherwise.
+	Converter Converter
+}
+
+// Converter makes, defaults and converts objects of all versions of a kind.
+type Converter interface {
+	runtime.ObjectConvertor
+	runtime.ObjectDefaulter
+	runtime.ObjectCreater
 }
 
 func (m *Managers) new(r *resource.Resource, subresource string, hooks *resource.Hooks) (*fieldManager, error) {
@@ -32,6 +41,9 @@ func (m *Managers) new(r *resource.Resource, subresource string, hooks *resource
 		return nil, err
 	}
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{fieldpath.APIVersion(gvk.GroupVersion().String()): filter}
+	if m.Converter != nil {
+		return managedfields.NewDefaultCRDFieldManager(m.Types, m.Converter, m.Converter, m.Converter, gvk, gvk.GroupVersion(), subresource, filters)
+	}
 	c := converter{r}
 	return managedfields.NewDefaultFieldManager(m.Types, c, c, c, gvk, gvk.GroupVersion(), subresource, filters)
 }
@@ -112,8 +124,8 @@ func (r *Registry) manage(live, obj resource.Object, o WriteOptions) resource.Ob
 	live.GetObjectKind().SetGroupVersionKind(gvk)
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
 	out := r.managers[o.Subresource].UpdateNoErrors(live, obj, o.Manager).(resource.Object)
-	live.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	resource.Untype(live)
+	resource.Untype(out)
 	return out
 }
 
@@ -121,11 +133,11 @@ func (r *Registry) manage(live, obj resource.Object, o WriteOptions) resource.Ob
 func (r *Registry) Apply(live resource.Object, patch runtime.Object, o WriteOptions, force bool) (resource.Object, error) {
 	live.GetObjectKind().SetGroupVersionKind(r.Resource.GVK())
 	out, err := r.managers[o.Subresource].Apply(live, patch, o.Manager, force)
-	live.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	resource.Untype(live)
 	if err != nil {
 		return nil, err
 	}
-	out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	resource.Untype(out)
 	return out.(resource.Object), nil
 }
 

@@ -69,6 +69,11 @@ type Kind[T Object] struct {
 	OnDelete       func(obj T)
 	TTL            func(obj T) int64
 
+	// Form of the stored values; nil: protobuf.
+	Form *Form
+	// BeginDelete as in Resource.
+	BeginDelete func(obj T, now metav1.Time)
+
 	// StoredAs, ToStorage and FromStorage are given when another version is stored.
 	StoredAs               schema.GroupVersionKind
 	ToStorage, FromStorage func(Object) (Object, error)
@@ -88,7 +93,7 @@ func Define[T Object](k Kind[T]) *Resource {
 	objectType := reflect.TypeFor[T]().Elem()
 	listType := reflect.TypeOf(k.List).Elem()
 	r := &Resource{
-		Name: k.Name, Prefix: "/registry/" + k.Store + "/", Storage: k.StoredAs,
+		Name: k.Name, Prefix: "/registry/" + k.Store + "/", Storage: k.StoredAs, Form: k.Form,
 		New:         func() Object { return reflect.New(objectType).Interface().(Object) },
 		NewList:     func() runtime.Object { return reflect.New(listType).Interface().(runtime.Object) },
 		Verbs:       k.Verbs,
@@ -115,6 +120,9 @@ func Define[T Object](k Kind[T]) *Resource {
 	}
 	if k.Grace != nil {
 		r.Grace = func(o Object, d *metav1.DeleteOptions) bool { return k.Grace(o.(T), d) }
+	}
+	if k.BeginDelete != nil {
+		r.BeginDelete = func(o Object, now metav1.Time) { k.BeginDelete(o.(T), now) }
 	}
 	if k.Held != nil {
 		r.Held = func(o Object) bool { return k.Held(o.(T)) }

@@ -101,6 +101,21 @@ type Table struct {
 	Row func(obj Object) ([]any, []metav1.TableRowCondition)
 }
 
+// Form is how objects are stored where that is not protobuf.
+type Form struct {
+	// Marshal makes the stored value; the object has no resourceVersion.
+	Marshal func(Object) ([]byte, error)
+	// Unmarshal reads a stored value into a new object, which is then defaulted.
+	Unmarshal func([]byte) (Object, error)
+}
+
+// Untype drops the kind and apiVersion of an object whose Go type tells them; objects without a type carry theirs inside.
+func Untype(obj runtime.Object) {
+	if _, whole := obj.(runtime.Unstructured); !whole {
+		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	}
+}
+
 // Resource is all that the API server knows of one served resource.
 type Resource struct {
 	Name
@@ -114,6 +129,16 @@ type Resource struct {
 	Storage schema.GroupVersionKind
 	// ToStorage and FromStorage convert when the stored version is another than the served one; nil otherwise.
 	ToStorage, FromStorage func(Object) (Object, error)
+
+	// Form of the stored values; nil: protobuf.
+	Form *Form
+	// Whole: objects have no Go type; they are trees that carry their kind and apiVersion inside.
+	Whole bool
+	// Coerce brings a decoded tree into the form of its schema; it gives the paths of fields that are not in it, if they are
+	// asked for. Nil where a Go type does that.
+	Coerce func(obj Object, unknown bool) ([]string, error)
+	// ListKind is the kind of lists; empty: the kind with "List" after it.
+	ListKind string
 
 	// Verbs in discovery's order.
 	Verbs []string
@@ -145,6 +170,9 @@ type Resource struct {
 	NeedsVersion bool
 	// ReturnDeleted: DELETE answers with the object rather than with a Status.
 	ReturnDeleted bool
+	// BeginDelete marks an object whose deletion is asked for the first time, by a rule of the kind's own, instead of
+	// removing it; nil: there is none.
+	BeginDelete func(obj Object, now metav1.Time)
 	// Propagation of a deletion that names none.
 	Propagation Propagation
 	// Incomplete: what is stored may lack what defaults fill in, so that its bytes are not served as they are.

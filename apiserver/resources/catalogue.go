@@ -3,6 +3,7 @@ package resources
 import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources/admissionregistration"
+	"github.com/kogge-dev/kogge/apiserver/resources/apiextensions"
 	"github.com/kogge-dev/kogge/apiserver/resources/apps"
 	"github.com/kogge-dev/kogge/apiserver/resources/authentication"
 	"github.com/kogge-dev/kogge/apiserver/resources/authorization"
@@ -31,6 +32,7 @@ func All() []*resource.Resource {
 		admissionregistration.ValidatingAdmissionPolicy, admissionregistration.ValidatingAdmissionPolicyBinding, admissionregistration.ValidatingWebhookConfiguration,
 		authentication.SelfSubjectReview, authentication.TokenReview,
 		authorization.LocalSubjectAccessReview, authorization.SelfSubjectAccessReview, authorization.SelfSubjectRulesReview, authorization.SubjectAccessReview,
+		apiextensions.Definition,
 		apps.ControllerRevision, apps.DaemonSet, apps.Deployment, apps.ReplicaSet, apps.StatefulSet,
 		autoscaling.V1, autoscaling.HorizontalPodAutoscaler,
 		batch.CronJob, batch.Job,

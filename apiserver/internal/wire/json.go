@@ -17,8 +17,11 @@ func Head(gvk schema.GroupVersionKind) []byte {
 	return b
 }
 
-// AppendObject appends a whole object made of its head and a body that begins with a brace.
+// AppendObject appends a whole object made of its head and a body that begins with a brace. Without a head the body is the whole.
 func AppendObject(dst, head, body []byte) []byte {
+	if len(head) == 0 {
+		return append(dst, body...)
+	}
 	dst = append(dst, head...)
 	if len(body) <= 2 { // {}
 		dst[len(dst)-1] = '}'
