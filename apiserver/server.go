@@ -86,7 +86,7 @@ func (s *Server) assemble() error {
 	if err := s.authenticate(); err != nil {
 		return err
 	}
-	s.handlers = handlers.New(handlers.Options{Scheme: scheme.Scheme, Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet, Authenticator: s.authn, Authorizer: s.authz})
+	s.handlers = handlers.New(handlers.Options{Scheme: types(), Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet, Authenticator: s.authn, Authorizer: s.authz})
 	s.discover = &discovery.Discovery{ServerAddress: s.address()}
 	s.openapi = openapi.New()
 	if err := s.register(all); err != nil {
@@ -98,7 +98,7 @@ func (s *Server) assemble() error {
 
 // register makes each resource's registry.
 func (s *Server) register(all []*resource.Resource) error {
-	managers := &registry.Managers{Types: lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }), Scheme: scheme.Scheme}
+	managers := &registry.Managers{Types: lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }), Scheme: types()}
 	s.services = registry.NewServices(registry.ServicesOptions{
 		Collection: s.cache.Collection("/registry/services/specs/"), ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts})
 	chain := admission.New(objects{s.handlers})
@@ -108,6 +108,9 @@ func (s *Server) register(all []*resource.Resource) error {
 			continue
 		}
 		o := registry.Options{Resource: r, Codec: registry.NewCodec(r), Store: s.store, Cache: s.cache, Admission: chain, Managers: managers, Now: time.Now}
+		if r.Structure != "" {
+			o.Managers = &registry.Managers{Types: structureOf(types(), r.Structure), Scheme: types()}
+		}
 		if r.ToStorage != nil {
 			o.Codec = s.cache.Collection(r.Prefix).Codec().(registry.Codec)
 		}

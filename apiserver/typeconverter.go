@@ -1,14 +1,39 @@
 package apiserver
 
 import (
+	"fmt"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
+// types are all Go types that are served. The scheme is the process's own: what others add to client-go's is theirs.
+var types = sync.OnceValue(func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(fmt.Sprintf("types do not fit together: %v", err))
+		}
+	}
+	return s
+})
+
 type typeConverter = managedfields.TypeConverter
+
+// structureOf is the schema of a kind that brings its own.
+func structureOf(s *runtime.Scheme, structure string) typeConverter {
+	return lazyTypes(func() typeConverter {
+		parser, err := typed.NewParser(typed.YAMLObject(structure))
+		if err != nil {
+			panic(fmt.Sprintf("a kind's structure: %v", err)) // it is a constant
+		}
+		return managedfields.NewSchemeTypeConverter(s, parser)
+	})
+}
 
 // lazy makes the schema of all types when the first write needs it, so that starting does not pay for it.
 type lazy struct{ get func() typeConverter }

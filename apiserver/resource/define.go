@@ -71,6 +71,8 @@ type Kind[T Object] struct {
 
 	// Form of the stored values; nil: protobuf.
 	Form *Form
+	// Structure as in Resource.
+	Structure string
 	// BeginDelete as in Resource.
 	BeginDelete func(obj T, now metav1.Time)
 
@@ -93,7 +95,7 @@ func Define[T Object](k Kind[T]) *Resource {
 	objectType := reflect.TypeFor[T]().Elem()
 	listType := reflect.TypeOf(k.List).Elem()
 	r := &Resource{
-		Name: k.Name, Prefix: "/registry/" + k.Store + "/", Storage: k.StoredAs, Form: k.Form,
+		Name: k.Name, Prefix: "/registry/" + k.Store + "/", Storage: k.StoredAs, Form: k.Form, Structure: k.Structure,
 		New:         func() Object { return reflect.New(objectType).Interface().(Object) },
 		NewList:     func() runtime.Object { return reflect.New(listType).Interface().(runtime.Object) },
 		Verbs:       k.Verbs,

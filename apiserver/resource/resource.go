@@ -137,6 +137,8 @@ type Resource struct {
 	// Coerce brings a decoded tree into the form of its schema; it gives the paths of fields that are not in it, if they are
 	// asked for. Nil where a Go type does that.
 	Coerce func(obj Object, unknown bool) ([]string, error)
+	// Structure is the structured-merge schema of a kind that brings its own, as YAML; empty: client-go knows it.
+	Structure string
 	// ListKind is the kind of lists; empty: the kind with "List" after it.
 	ListKind string
 

@@ -62,7 +62,7 @@ var Definition = resource.Define(resource.Kind[*apiextensionsv1.CustomResourceDe
 		ResetFields: []string{"spec"},
 	},
 	OwnMetadata: true, NeedsVersion: true, ReturnDeleted: true,
-	BeginDelete: beginDelete,
+	BeginDelete: beginDelete, Structure: structure,
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn,
 		resource.Column("Scope", "string", "Cluster/Namespaced"),
