@@ -102,6 +102,7 @@ func (s *Server) register(all []*resource.Resource) error {
 	s.services = registry.NewServices(registry.ServicesOptions{
 		Collection: s.cache.Collection("/registry/services/specs/"), ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts})
 	chain := admission.New(objects{s.handlers})
+	chain.UseQuotas(quotas{s}, time.Now)
 	for _, r := range all {
 		if r.Question {
 			s.handlers.Answer(r)

@@ -16,6 +16,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/podgc"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
 	"github.com/kogge-dev/kogge/controllers/replication"
+	"github.com/kogge-dev/kogge/controllers/resourcequota"
 	"github.com/kogge-dev/kogge/controllers/rootca"
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
 	"github.com/kogge-dev/kogge/controllers/statefulset"
@@ -36,6 +37,7 @@ var all = []component.Component{
 	endpointslice.Component,
 	serviceaccount.Component,
 	rootca.Component,
+	resourcequota.Component,
 	namespace.Component,
 	garbagecollector.Component,
 	nodeipam.Component,
