@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kogge-dev/kogge/apiserver"
+	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 	"github.com/kogge-dev/kogge/cluster/pki"
 	"github.com/kogge-dev/kogge/controllers"
 	"github.com/kogge-dev/kogge/scheduler"
@@ -204,6 +205,11 @@ func InProcess(t http.RoundTripper) *rest.Config {
 func (c *Cluster) Config() *rest.Config {
 	return &rest.Config{Host: "https://" + c.address, QPS: -1,
 		TLSClientConfig: rest.TLSClientConfig{CAData: c.ca.PEM(), CertData: c.admin.Certificate, KeyData: c.admin.Key}}
+}
+
+// Kubeconfig is the administrator's configuration as the content of a file, for kubectl and the like.
+func (c *Cluster) Kubeconfig() ([]byte, error) {
+	return kubeconfig.Entry{Name: "kogge", Server: "https://" + c.address, CA: c.ca.PEM(), Client: c.admin}.Encode()
 }
 
 // InProcessConfig is the administrator's, without any socket. Streams such as exec need Config.
