@@ -151,6 +151,9 @@ func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 		DataDir: c.options.Dir + "/etcd", UnsafeNoFsync: c.tempDir != "", Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
 		ServiceClusterIPRange: ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
 	}
+	if port, ok := l.Addr().(*net.TCPAddr); ok {
+		o.AdvertiseAddress, o.AdvertisePort = hostAddress(), port.Port
+	}
 	serving, err := c.ca.Server([]string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}, []netip.Addr{netip.MustParseAddr("127.0.0.1"), ServiceRange.Addr().Next()})
 	if err != nil {
 		return o, err
@@ -171,6 +174,21 @@ func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 	}
 	o.Kubelet = apiserver.KubeletClient{TLS: &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: c.ca.Pool()}}
 	return o, nil
+}
+
+// hostAddress is the host's first address that Endpoints may hold: the "kubernetes" Service has them although
+// nobody is to reach the server there. Without one, the Service has no endpoints.
+func hostAddress() netip.Addr {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return netip.Addr{}
+	}
+	for _, a := range addresses {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Is4() && p.Addr().IsGlobalUnicast() {
+			return p.Addr()
+		}
+	}
+	return netip.Addr{}
 }
 
 func (c *Cluster) startComponents() error {

@@ -12,6 +12,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resources/certificates"
 	"github.com/kogge-dev/kogge/apiserver/resources/coordination"
 	"github.com/kogge-dev/kogge/apiserver/resources/core"
+	"github.com/kogge-dev/kogge/apiserver/resources/devices"
 	"github.com/kogge-dev/kogge/apiserver/resources/discovery"
 	"github.com/kogge-dev/kogge/apiserver/resources/events"
 	"github.com/kogge-dev/kogge/apiserver/resources/flowcontrol"
@@ -38,6 +39,7 @@ func All() []*resource.Resource {
 		batch.CronJob, batch.Job,
 		certificates.CertificateSigningRequest, certificates.ClusterTrustBundle, certificates.PodCertificateRequest,
 		coordination.Lease,
+		devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceClaim, devices.ResourceClaimTemplate, devices.ResourceSlice,
 		discovery.EndpointSlice,
 		events.Event,
 		flowcontrol.FlowSchema, flowcontrol.PriorityLevelConfiguration,
