@@ -101,7 +101,7 @@ func (s *Server) register(all []*resource.Resource) error {
 	managers := &registry.Managers{Types: lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }), Scheme: types()}
 	s.services = registry.NewServices(registry.ServicesOptions{
 		Collection: s.cache.Collection("/registry/services/specs/"), ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts})
-	chain := admission.New(objects{s.handlers})
+	chain := admission.New(objects{s.handlers}, s.extensions())
 	chain.UseQuotas(quotas{s}, time.Now)
 	for _, r := range all {
 		if r.Question {

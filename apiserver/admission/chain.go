@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 
+	"github.com/kogge-dev/kogge/apiserver/admission/policy"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 )
 
@@ -16,8 +17,14 @@ type plugin struct {
 // Chain runs all plugins in order. It is a registry.Admission.
 type Chain struct{ plugins []plugin }
 
+// Extensions are the plugins by which users extend the chain.
+type Extensions struct {
+	MutatingPolicies   *policy.Mutating
+	ValidatingPolicies *policy.Validating
+}
+
 // New makes the chain, in the order of upstream's default plugins.
-func New(objects Objects) *Chain {
+func New(objects Objects, x Extensions) *Chain {
 	return &Chain{plugins: []plugin{
 		namespaceLifecycle(objects),
 		limitRanger(objects),
@@ -32,11 +39,24 @@ func New(objects Objects) *Chain {
 		certificateSubjectRestriction(),
 		defaultIngressClass(objects),
 		podTopologyLabels(objects),
+		{name: "MutatingAdmissionPolicy", mutate: x.MutatingPolicies.Mutate},
+		{name: "ValidatingAdmissionPolicy", validate: x.ValidatingPolicies.Validate},
 	}}
 }
 
-// Mutate lets every plugin change the object.
+// Mutate lets every plugin change the object: twice, if one of those that users added did.
 func (c *Chain) Mutate(ctx context.Context, a *registry.Attributes) error {
+	if err := c.mutate(ctx, a); err != nil {
+		return err
+	}
+	if a.Again == nil || !a.Again.Wanted {
+		return nil
+	}
+	a.Again.Running = true
+	return c.mutate(ctx, a)
+}
+
+func (c *Chain) mutate(ctx context.Context, a *registry.Attributes) error {
 	for _, p := range c.plugins {
 		if p.mutate != nil {
 			if err := p.mutate(ctx, a); err != nil {

@@ -33,7 +33,7 @@ func (s *Scope) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	namespace := s.Info.Namespace
-	res, err := s.Registry.Create(ctx, namespace, obj, registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r)})
+	res, err := s.Registry.Create(ctx, namespace, obj, registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Options: o})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -32,7 +32,7 @@ func (s *Scope) patch(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: s.subresource()}
+	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: s.subresource(), Options: o}
 	apply := p.Type == types.ApplyYAMLPatchType
 	transform := func(ctx context.Context, current resource.Object, exists bool) (resource.Object, error) {
 		obj, err := s.patched(p, o, current, exists, write)

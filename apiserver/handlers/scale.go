@@ -73,6 +73,17 @@ func (s *Scope) scaleOf(obj resource.Object) (*autoscalingv1.Scale, error) {
 	return sc, nil
 }
 
+// scaleForm is how admission sees an object whose scale is written.
+func (s *Scope) scaleForm() registry.View {
+	return registry.View{
+		Show: func(obj resource.Object) (runtime.Object, error) { return s.scaleOf(obj) },
+		Take: func(obj resource.Object, changed runtime.Object) error {
+			s.Sub.Scale.SetReplicas(obj, changed.(*autoscalingv1.Scale).Spec.Replicas)
+			return nil
+		},
+	}
+}
+
 func (s *Scope) writeScale(w http.ResponseWriter, r *http.Request, out negotiation.Output, obj resource.Object) {
 	sc, err := s.scaleOf(obj)
 	if err != nil {
@@ -118,7 +129,7 @@ func (s *Scope) updateScale(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale"}
+	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale", Options: o, View: s.scaleForm()}
 	s.rescale(w, r, out, write, wanted.UID, false, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return wanted, nil })
 }
 
@@ -156,7 +167,7 @@ func (s *Scope) patchScale(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale"}
+	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: "scale", Options: o, View: s.scaleForm()}
 	s.rescale(w, r, out, write, "", p.Type == types.ApplyYAMLPatchType, func(current *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
 		if p.Type == types.ApplyYAMLPatchType {
 			return s.applyScale(p, current, write.Manager, ptr.Deref(o.Force, false))

@@ -27,7 +27,7 @@ func (s *Scope) update(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: s.subresource()}
+	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: s.subresource(), Options: o}
 	transform := func(ctx context.Context, current resource.Object, exists bool) (resource.Object, error) {
 		return s.Registry.Replace(ctx, s.Info.Namespace, current, exists, obj.DeepCopyObject().(resource.Object), write)
 	}

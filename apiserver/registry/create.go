@@ -35,8 +35,7 @@ func (r *Registry) Create(ctx context.Context, namespace string, obj resource.Ob
 	obj.SetResourceVersion("")
 	dedupOwners(ctx, obj, "")
 	obj = r.manage(r.Resource.New(), obj, o)
-	a := &Attributes{Operation: Create, Resource: r.Resource, Subresource: o.Subresource, Namespace: namespace, Name: obj.GetName(), Object: obj, DryRun: o.DryRun}
-	if err := r.Admission.Mutate(ctx, a); err != nil {
+	if err := r.mutate(ctx, namespace, obj, nil, o); err != nil {
 		return nil, err
 	}
 	dedupOwners(ctx, obj, " after mutating admission")
@@ -108,7 +107,7 @@ func (r *Registry) prepareCreate(ctx context.Context, namespace string, obj reso
 		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), once(errs))
 	}
 	r.warn(ctx, hooks, obj, nil)
-	return r.Admission.Validate(ctx, &Attributes{Operation: Create, Resource: r.Resource, Subresource: o.Subresource, Namespace: namespace, Name: obj.GetName(), Object: obj, DryRun: o.DryRun})
+	return r.judge(ctx, namespace, obj, nil, o)
 }
 
 // once drops errors that say what another before them says.

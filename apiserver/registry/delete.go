@@ -61,7 +61,7 @@ func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cach
 	if err != nil {
 		return nil, err
 	}
-	a := &Attributes{Operation: Delete, Resource: r.Resource, Namespace: namespace, Name: obj.GetName(), Old: obj, DryRun: dryRun}
+	a := &Attributes{Operation: Delete, Resource: r.Resource, Namespace: namespace, Name: obj.GetName(), Old: obj, DryRun: dryRun, Options: options}
 	if err := r.Admission.Mutate(ctx, a); err != nil {
 		return nil, err
 	}

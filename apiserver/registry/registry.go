@@ -16,34 +16,6 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
-// Operation is what a write does, as admission names it.
-type Operation string
-
-// The operations.
-const (
-	Create  Operation = "CREATE"
-	Update  Operation = "UPDATE"
-	Delete  Operation = "DELETE"
-	Connect Operation = "CONNECT"
-)
-
-// Attributes of a write that admission judges.
-type Attributes struct {
-	Operation   Operation
-	Resource    *resource.Resource
-	Subresource string
-	Namespace   string
-	Name        string
-	Object, Old resource.Object
-	DryRun      bool
-}
-
-// Admission changes and judges writes.
-type Admission interface {
-	Mutate(ctx context.Context, a *Attributes) error
-	Validate(ctx context.Context, a *Attributes) error
-}
-
 // Begin reserves what an object needs beyond itself, such as a Service's address, before it is
 // validated. old is nil on create. The function returned is called once with whether the write
 // happened; it may be nil.
@@ -120,6 +92,10 @@ type WriteOptions struct {
 	Manager string
 	// Subresource is the endpoint; empty: the resource itself.
 	Subresource string
+	// Options as the client gave them, for admission.
+	Options runtime.Object
+	// View shows the object as the endpoint has it, such as a Scale, to admission; nil: as it is.
+	View View
 }
 
 // Object returns the result's object, decoding it if need be. A result that has its object needs no registry.

@@ -2,6 +2,7 @@ package request
 
 import (
 	"context"
+	"maps"
 	"sync"
 )
 
@@ -17,6 +18,7 @@ type (
 	infoKey     struct{}
 	userKey     struct{}
 	warningsKey struct{}
+	notesKey    struct{}
 )
 
 // WithInfo puts the info into the context.
@@ -76,4 +78,40 @@ func Warnings(ctx context.Context) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.list...)
+}
+
+// notes are annotations of the request's audit event.
+type notes struct {
+	mu   sync.Mutex
+	list map[string]string
+}
+
+// WithAnnotations makes the context collect annotations for the audit event.
+func WithAnnotations(ctx context.Context) context.Context {
+	return context.WithValue(ctx, notesKey{}, &notes{list: map[string]string{}})
+}
+
+// Annotate adds an annotation to the request's audit event; the first value of a key stays. Without a collecting context it
+// does nothing.
+func Annotate(ctx context.Context, key, value string) {
+	n, _ := ctx.Value(notesKey{}).(*notes)
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, ok := n.list[key]; !ok {
+		n.list[key] = value
+	}
+}
+
+// Annotations returns what was added.
+func Annotations(ctx context.Context) map[string]string {
+	n, _ := ctx.Value(notesKey{}).(*notes)
+	if n == nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return maps.Clone(n.list)
 }

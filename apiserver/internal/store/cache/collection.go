@@ -3,6 +3,7 @@ package cache
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidwall/btree"
 
@@ -26,6 +27,8 @@ type Collection struct {
 	ring     ring
 	watchers watchers
 	pages    pages
+
+	changes atomic.Int64 // how often the content changed
 }
 
 func newCollection(c *Cache, prefix string, codec Codec) *Collection {
@@ -44,6 +47,9 @@ func (c *Collection) Get(key string) *Entry {
 	defer c.mu.Unlock()
 	return c.points[key]
 }
+
+// Changes counts how often the content changed: what was made of it is current while the count is the same.
+func (c *Collection) Changes() int64 { return c.changes.Load() }
 
 // Len is the number of objects.
 func (c *Collection) Len() int {
@@ -88,6 +94,7 @@ func (c *Collection) apply(ch store.Change, next *Entry) {
 		c.points[ch.Key] = next
 		c.tree.Set(ch.Key, next)
 	}
+	c.changes.Add(1)
 	e := newEvent(ch.Revision, prev, next)
 	c.ring.push(e)
 	c.watchers.deliver(e)
@@ -103,6 +110,7 @@ func (c *Collection) load(entries []*Entry, revision int64) {
 		c.points[e.Key] = e
 		c.tree.Set(e.Key, e)
 	}
+	c.changes.Add(1)
 	c.revision = revision
 	c.ring = ring{start: revision}
 	c.watchers.endAll()
