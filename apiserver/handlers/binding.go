@@ -74,6 +74,10 @@ func (s *Scope) bindingInput(r *http.Request) (*corev1.Binding, *metav1.CreateOp
 	if err := matchNamespace(s, b); err != nil {
 		return nil, nil, err
 	}
+	gate := s.gate(registry.Create, b, o, len(o.DryRun) > 0)
+	if err := gate.mutate(r.Context()); err != nil {
+		return nil, nil, err
+	}
 	if s.Sub != nil && b.Name != s.Info.Name {
 		return nil, nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
@@ -81,7 +85,7 @@ func (s *Scope) bindingInput(r *http.Request) (*corev1.Binding, *metav1.CreateOp
 		// Such an error has neither code nor reason on a genuine server.
 		return nil, nil, errs.ToAggregate()
 	}
-	return b, o, nil
+	return b, o, gate.judge(r.Context())
 }
 
 func validateBinding(b *corev1.Binding) field.ErrorList {

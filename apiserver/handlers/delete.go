@@ -119,7 +119,7 @@ func (s *Scope) deleteAll(ctx context.Context, l *registry.List, o *metav1.Delet
 		workers.Go(func() {
 			for i := range names {
 				e := l.Entries[i]
-				_, err := s.Registry.Delete(ctx, e.Namespace, e.Name, o, len(o.DryRun) > 0)
+				_, err := s.Registry.DeleteAsked(ctx, e.Namespace, e.Name, o, len(o.DryRun) > 0, registry.InCollection)
 				if err != nil && !apierrors.IsNotFound(err) {
 					cancel(err)
 				}

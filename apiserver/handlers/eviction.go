@@ -71,8 +71,15 @@ func (s *Scope) evictionInput(r *http.Request) (*metav1.DeleteOptions, error) {
 	if err := matchNamespace(s, e); err != nil {
 		return nil, err
 	}
+	gate := s.gate(registry.Create, e, o, len(o.DryRun) > 0)
+	if err := gate.mutate(r.Context()); err != nil {
+		return nil, err
+	}
 	if e.Name != s.Info.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
+	}
+	if err := gate.judge(r.Context()); err != nil {
+		return nil, err
 	}
 	options := e.DeleteOptions
 	if options == nil {
@@ -233,7 +240,7 @@ func (s *Scope) deleteEvicted(ctx context.Context, pod *corev1.Pod, options *met
 			p.ResourceVersion = ptr.To(res.Object.GetResourceVersion())
 		}
 	}
-	_, err := s.Registry.Delete(ctx, pod.Namespace, pod.Name, options, dryRun)
+	_, err := s.Registry.DeleteAsked(ctx, pod.Namespace, pod.Name, options, dryRun, registry.Otherwise)
 	return err
 }
 

@@ -19,6 +19,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kogge-dev/kogge/apiserver/registry"
 )
 
 // Kubelets is how the server reaches kubelets.
@@ -48,12 +50,17 @@ func (h *Handlers) stream(verb string, options func() runtime.Object) Special {
 			NotAllowed(w, r)
 			return
 		}
-		pod, node, err := h.podOnNode(r.Context(), s)
-		if err != nil {
+		o := options()
+		if err := connectOptions(r.URL.Query(), o); err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		if err := connectOptions(r.URL.Query(), options()); err != nil {
+		if err := s.gate(registry.Connect, o, nil, false).pass(r.Context()); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		pod, node, err := h.podOnNode(r.Context(), s)
+		if err != nil {
 			s.fail(w, r, err)
 			return
 		}

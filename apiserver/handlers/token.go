@@ -18,6 +18,7 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver/authn"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
+	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
@@ -81,6 +82,10 @@ func (s *Scope) tokenInput(r *http.Request) (*authenticationv1.TokenRequest, boo
 	if err := matchNamespace(s, req); err != nil {
 		return nil, false, err
 	}
+	gate := s.gate(registry.Create, req, o, len(o.DryRun) > 0)
+	if err := gate.mutate(r.Context()); err != nil {
+		return nil, false, err
+	}
 	if req.Name != "" && req.Name != s.Info.Name {
 		return nil, false, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", req.Name, s.Info.Name))
 	}
@@ -91,7 +96,7 @@ func (s *Scope) tokenInput(r *http.Request) (*authenticationv1.TokenRequest, boo
 	if errs := validateTokenRequest(req); len(errs) > 0 {
 		return nil, false, apierrors.NewInvalid(schema.GroupKind{Group: "authentication.k8s.io", Kind: "TokenRequest"}, "", errs)
 	}
-	return req, len(o.DryRun) > 0, nil
+	return req, len(o.DryRun) > 0, gate.judge(r.Context())
 }
 
 func validateTokenRequest(req *authenticationv1.TokenRequest) field.ErrorList {

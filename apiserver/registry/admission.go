@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -98,6 +99,21 @@ func (r *Registry) mutate(ctx context.Context, namespace string, obj, old resour
 func (r *Registry) judge(ctx context.Context, namespace string, obj, old resource.Object, o WriteOptions) error {
 	a, err := r.attributes(namespace, obj, old, o)
 	if err != nil {
+		return err
+	}
+	return r.Admission.Validate(ctx, a)
+}
+
+// judgeDeletion lets admission refuse that an object is deleted. Of a collection nobody named it.
+func (r *Registry) judgeDeletion(ctx context.Context, namespace string, obj resource.Object, options *metav1.DeleteOptions, dryRun bool, asked Asked) error {
+	if asked == Otherwise {
+		return nil
+	}
+	a := &Attributes{Operation: Delete, Resource: r.Resource, Namespace: namespace, Name: obj.GetName(), Old: obj, DryRun: dryRun, Options: options}
+	if asked == InCollection {
+		a.Name = ""
+	}
+	if err := r.Admission.Mutate(ctx, a); err != nil {
 		return err
 	}
 	return r.Admission.Validate(ctx, a)

@@ -26,8 +26,23 @@ type Deletion struct {
 	Gone bool
 }
 
+// Asked is what was asked for by a deletion, as far as admission is concerned.
+type Asked int
+
+// An object by its name, a collection that it is of, or something else that admission judged already, such as an eviction.
+const (
+	ByName Asked = iota
+	InCollection
+	Otherwise
+)
+
 // Delete ends an object: at once, or by marking it when finalizers or a grace period stand before that.
 func (r *Registry) Delete(ctx context.Context, namespace, name string, options *metav1.DeleteOptions, dryRun bool) (*Deletion, error) {
+	return r.DeleteAsked(ctx, namespace, name, options, dryRun, ByName)
+}
+
+// DeleteAsked is Delete for what was asked for.
+func (r *Registry) DeleteAsked(ctx context.Context, namespace, name string, options *metav1.DeleteOptions, dryRun bool, asked Asked) (*Deletion, error) {
 	key, err := r.key(namespace, name)
 	if err != nil {
 		return nil, err
@@ -40,7 +55,7 @@ func (r *Registry) Delete(ctx context.Context, namespace, name string, options *
 		if e == nil {
 			return nil, apierrors.NewNotFound(r.Resource.GR(), name)
 		}
-		d, err := r.tryDelete(ctx, namespace, key, e, options.DeepCopy(), dryRun)
+		d, err := r.tryDelete(ctx, namespace, key, e, options.DeepCopy(), dryRun, asked)
 		var stale *store.ConflictError
 		switch {
 		case errors.As(err, &stale):
@@ -56,16 +71,12 @@ func (r *Registry) Delete(ctx context.Context, namespace, name string, options *
 	}
 }
 
-func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cache.Entry, options *metav1.DeleteOptions, dryRun bool) (*Deletion, error) {
+func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cache.Entry, options *metav1.DeleteOptions, dryRun bool, asked Asked) (*Deletion, error) {
 	obj, err := r.decode(e)
 	if err != nil {
 		return nil, err
 	}
-	a := &Attributes{Operation: Delete, Resource: r.Resource, Namespace: namespace, Name: obj.GetName(), Old: obj, DryRun: dryRun, Options: options}
-	if err := r.Admission.Mutate(ctx, a); err != nil {
-		return nil, err
-	}
-	if err := r.Admission.Validate(ctx, a); err != nil {
+	if err := r.judgeDeletion(ctx, namespace, obj, options, dryRun, asked); err != nil {
 		return nil, err
 	}
 	if err := CheckPreconditions(r.Resource, obj, options); err != nil {

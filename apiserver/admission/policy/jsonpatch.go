@@ -12,7 +12,9 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"google.golang.org/protobuf/types/known/structpb"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
@@ -20,7 +22,7 @@ import (
 )
 
 // applyPatch applies a JSON patch, as an expression made it, to a version's object. A test that fails leaves it as it is.
-func applyPatch(value ref.Val, v *review.Version) (*unstructured.Unstructured, error) {
+func applyPatch(value ref.Val, v *review.Version, scheme *runtime.Scheme) (runtime.Object, error) {
 	patch, err := patchOf(value)
 	if err != nil {
 		return nil, err
@@ -31,13 +33,17 @@ func applyPatch(value ref.Val, v *review.Version) (*unstructured.Unstructured, e
 	}
 	after, err := patch.Apply(before)
 	if errors.Is(err, jsonpatch.ErrTestFailed) {
-		after, err = before, nil
+		return v.Object, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("JSON Patch: %w", err)
 	}
-	out := &unstructured.Unstructured{}
-	return out, out.UnmarshalJSON(after)
+	strict := jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{Strict: true})
+	out, _, err := strict.Decode(after, nil, emptyLike(v.Object))
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return out, nil
 }
 
 // patchOf makes a JSON patch of a list of operations.

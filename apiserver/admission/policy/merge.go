@@ -37,6 +37,10 @@ func merge(value ref.Val, v *review.Version, types managedfields.TypeConverter) 
 	if !ok {
 		return nil, fmt.Errorf("invalid return type: %T", value)
 	}
+	if v.Kind != v.Resource.GVK() {
+		// The structure of what a subresource takes is known to nobody, as on a genuine server.
+		return nil, fmt.Errorf("error applying patch: failed to convert patch object to typed object: no corresponding type for %v", v.Kind)
+	}
 	configuration := &unstructured.Unstructured{Object: tree}
 	configuration.SetGroupVersionKind(v.Kind)
 	merged, err := mergeTyped(configuration, v.Object, types)

@@ -77,29 +77,33 @@ func (m *mutator) mutate(ctx context.Context, change *alteration, in *expression
 	if err != nil {
 		return nil, err
 	}
-	return typed(changed, v)
+	if obj, ok := changed.(resource.Object); ok && v.Resource.Default != nil && v.Kind == v.Resource.GVK() {
+		v.Resource.Default(obj)
+	}
+	return changed, nil
 }
 
 // apply applies what an expression came to.
-func apply(kind admissionv1.PatchType, value ref.Val, v *review.Version, reg *registry.Registry) (*unstructured.Unstructured, error) {
+func apply(kind admissionv1.PatchType, value ref.Val, v *review.Version, reg *registry.Registry) (runtime.Object, error) {
 	if kind == admissionv1.PatchTypeJSONPatch {
-		return applyPatch(value, v)
+		return applyPatch(value, v, reg.Managers.Scheme)
 	}
-	return merge(value, v, reg.Managers.Types)
+	merged, err := merge(value, v, reg.Managers.Types)
+	if err != nil {
+		return nil, err
+	}
+	return typed(merged, v)
 }
 
-// typed makes a changed tree an object of the version's type, defaulted.
-func typed(changed *unstructured.Unstructured, v *review.Version) (runtime.Object, error) {
-	var out runtime.Object = changed
-	if _, tree := v.Object.(*unstructured.Unstructured); !tree {
-		out = emptyLike(v.Object)
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(changed.Object, out); err != nil {
-			return nil, err
-		}
-		out.GetObjectKind().SetGroupVersionKind(v.Kind)
+// typed makes a merged tree an object of the version's type.
+func typed(tree *unstructured.Unstructured, v *review.Version) (runtime.Object, error) {
+	if _, ok := v.Object.(*unstructured.Unstructured); ok {
+		return tree, nil
 	}
-	if obj, ok := out.(resource.Object); ok && v.Resource.Default != nil && v.Kind == v.Resource.GVK() {
-		v.Resource.Default(obj)
+	out := emptyLike(v.Object)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tree.Object, out); err != nil {
+		return nil, err
 	}
+	out.GetObjectKind().SetGroupVersionKind(v.Kind)
 	return out, nil
 }
