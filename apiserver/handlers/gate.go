@@ -20,9 +20,14 @@ type gate struct {
 // gate makes the gate of a request; options are nil for a connection.
 func (s *Scope) gate(o registry.Operation, payload, options runtime.Object, dryRun bool) gate {
 	a := &registry.Attributes{Operation: o, Resource: s.Resource, Subresource: s.subresource(), Namespace: s.Info.Namespace, Name: s.Info.Name,
-		Payload: payload, Options: options, DryRun: dryRun}
-	if named, ok := payload.(resource.Object); ok && a.Name == "" {
-		a.Name = named.GetName()
+		Options: options, DryRun: dryRun}
+	if obj, ok := payload.(resource.Object); ok {
+		a.Object = obj
+		if a.Name == "" {
+			a.Name = obj.GetName()
+		}
+	} else {
+		a.Payload = payload
 	}
 	// Questions have no registry; admission is the same for all.
 	r := s.Registry

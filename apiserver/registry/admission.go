@@ -29,8 +29,8 @@ type Attributes struct {
 	Name        string
 	Object, Old resource.Object
 	DryRun      bool
-	// Payload and OldPayload are what is judged where that is another thing than the object: a Scale, a Binding, the
-	// options of a connection. Nil: it is the object.
+	// Payload and OldPayload are what is judged where that is another thing than the object: a Scale, the options of a
+	// connection. Nil: it is the object.
 	Payload, OldPayload runtime.Object
 	// Options of the request, such as CreateOptions; nil for a connection.
 	Options runtime.Object
