@@ -7,12 +7,14 @@ import (
 	"github.com/kogge-dev/kogge/controllers/disruption"
 	"github.com/kogge-dev/kogge/controllers/endpoints"
 	"github.com/kogge-dev/kogge/controllers/endpointslice"
+	"github.com/kogge-dev/kogge/controllers/endpointslicemirroring"
 	"github.com/kogge-dev/kogge/controllers/garbagecollector"
 	"github.com/kogge-dev/kogge/controllers/internal/component"
 	"github.com/kogge-dev/kogge/controllers/job"
 	"github.com/kogge-dev/kogge/controllers/namespace"
 	"github.com/kogge-dev/kogge/controllers/nodeipam"
 	"github.com/kogge-dev/kogge/controllers/nodelifecycle"
+	"github.com/kogge-dev/kogge/controllers/nodettl"
 	"github.com/kogge-dev/kogge/controllers/podgc"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
 	"github.com/kogge-dev/kogge/controllers/replication"
@@ -21,6 +23,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
 	"github.com/kogge-dev/kogge/controllers/statefulset"
 	"github.com/kogge-dev/kogge/controllers/tainteviction"
+	"github.com/kogge-dev/kogge/controllers/ttlafterfinished"
 )
 
 // all lists the controllers in the order in which a rollout meets them. They depend on
@@ -33,8 +36,10 @@ var all = []component.Component{
 	statefulset.Component,
 	job.Component,
 	cronjob.Component,
+	ttlafterfinished.Component,
 	endpoints.Component,
 	endpointslice.Component,
+	endpointslicemirroring.Component,
 	serviceaccount.Component,
 	rootca.Component,
 	resourcequota.Component,
@@ -42,6 +47,7 @@ var all = []component.Component{
 	garbagecollector.Component,
 	nodeipam.Component,
 	nodelifecycle.Component,
+	nodettl.Component,
 	tainteviction.Component,
 	podgc.Component,
 	disruption.Component,

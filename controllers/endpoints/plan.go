@@ -40,7 +40,7 @@ type Observed struct {
 // nothing that it is given.
 func Decide(observed Observed) (wanted *corev1.Endpoints, change bool) {
 	service := observed.Service
-	subsets := Repack(rawSubsets(service, observed.Pods))
+	subsets := backends.Repack(rawSubsets(service, observed.Pods))
 	labels := objectLabels(service)
 	current := observed.Current
 	if current == nil {
@@ -105,7 +105,7 @@ func withoutVersions(subsets []corev1.EndpointSubset) []corev1.EndpointSubset {
 		}
 		plain = append(plain, *subset)
 	}
-	return Repack(plain)
+	return backends.Repack(plain)
 }
 
 // rawSubsets lists one subset for each pod and port.

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kogge-dev/kogge/controllers/internal/backends"
 )
 
 func address(ip string) corev1.EndpointAddress { return corev1.EndpointAddress{IP: ip} }
@@ -25,7 +27,7 @@ func TestRepack(t *testing.T) {
 		{NotReadyAddresses: []corev1.EndpointAddress{address("10.0.0.3")}, Ports: []corev1.EndpointPort{port(80)}},
 		{Addresses: []corev1.EndpointAddress{address("10.0.0.3")}, Ports: []corev1.EndpointPort{port(80)}},
 	}
-	packed := Repack(raw)
+	packed := backends.Repack(raw)
 	byPort := map[string]corev1.EndpointSubset{}
 	for _, subset := range packed {
 		for _, p := range subset.Ports {
@@ -38,7 +40,7 @@ func TestRepack(t *testing.T) {
 	if s := byPort["80"]; len(s.Addresses) != 2 || len(s.NotReadyAddresses) != 1 || s.NotReadyAddresses[0].IP != "10.0.0.3" {
 		t.Errorf("80 is had by %v and %v", s.Addresses, s.NotReadyAddresses)
 	}
-	if again := Repack(packed); !sameSubsets(again, packed) || len(again) != len(packed) {
+	if again := backends.Repack(packed); !sameSubsets(again, packed) || len(again) != len(packed) {
 		t.Error("packing what is packed changes it")
 	}
 }

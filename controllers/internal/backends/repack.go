@@ -1,4 +1,4 @@
-package endpoints
+package backends
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/kogge-dev/kogge/controllers/internal/backends"
 )
 
 // Repack brings subsets into the canonical form: every address is listed once for each
@@ -45,12 +43,12 @@ func Repack(subsets []corev1.EndpointSubset) []corev1.EndpointSubset {
 	packed := make([]corev1.EndpointSubset, 0, len(sets))
 	for _, subset := range sets {
 		slices.SortFunc(subset.Ports, func(a, b corev1.EndpointPort) int {
-			return bytes.Compare(backends.ContentHash(a), backends.ContentHash(b))
+			return bytes.Compare(ContentHash(a), ContentHash(b))
 		})
 		packed = append(packed, *subset)
 	}
 	slices.SortFunc(packed, func(a, b corev1.EndpointSubset) int {
-		return bytes.Compare(backends.ContentHash(a), backends.ContentHash(b))
+		return bytes.Compare(ContentHash(a), ContentHash(b))
 	})
 	return packed
 }
