@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
@@ -17,6 +18,8 @@ const (
 	PodOwnerIndex = "controllerUID"
 	// PodNodeIndex finds pods by the node that they are bound to.
 	PodNodeIndex = "spec.nodeName"
+	// PodClaimIndex finds pods by the names of the claims that they have as volumes.
+	PodClaimIndex = "claimNames"
 )
 
 // AddIndexes adds the indexes to a manager's cache. It is called once for each
@@ -42,5 +45,27 @@ func AddIndexes(ctx context.Context, m manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("index pods by node: %w", err)
 	}
+	err = indexer.IndexField(ctx, &corev1.Pod{}, PodClaimIndex, func(object client.Object) []string {
+		if pod, ok := object.(*corev1.Pod); ok {
+			return ClaimsOf(pod)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("index pods by claim: %w", err)
+	}
 	return nil
+}
+
+// ClaimsOf names the claims that a pod has as volumes, those made for it alone included.
+func ClaimsOf(pod *corev1.Pod) (names []string) {
+	for i := range pod.Spec.Volumes {
+		switch volume := &pod.Spec.Volumes[i]; {
+		case volume.PersistentVolumeClaim != nil:
+			names = append(names, volume.PersistentVolumeClaim.ClaimName)
+		case volume.Ephemeral != nil:
+			names = append(names, ephemeral.VolumeClaimName(pod, volume))
+		}
+	}
+	return names
 }
