@@ -8,6 +8,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/endpoints"
 	"github.com/kogge-dev/kogge/controllers/endpointslice"
 	"github.com/kogge-dev/kogge/controllers/endpointslicemirroring"
+	"github.com/kogge-dev/kogge/controllers/ephemeralvolume"
 	"github.com/kogge-dev/kogge/controllers/garbagecollector"
 	"github.com/kogge-dev/kogge/controllers/internal/component"
 	"github.com/kogge-dev/kogge/controllers/job"
@@ -24,6 +25,8 @@ import (
 	"github.com/kogge-dev/kogge/controllers/statefulset"
 	"github.com/kogge-dev/kogge/controllers/tainteviction"
 	"github.com/kogge-dev/kogge/controllers/ttlafterfinished"
+	"github.com/kogge-dev/kogge/controllers/volumebinder"
+	"github.com/kogge-dev/kogge/controllers/volumeprotection"
 )
 
 // all lists the controllers in the order in which a rollout meets them. They depend on
@@ -40,6 +43,11 @@ var all = []component.Component{
 	endpoints.Component,
 	endpointslice.Component,
 	endpointslicemirroring.Component,
+	ephemeralvolume.Component,
+	volumebinder.Component,
+	volumeprotection.Claims,
+	volumeprotection.Volumes,
+	volumeprotection.Classes,
 	serviceaccount.Component,
 	rootca.Component,
 	resourcequota.Component,

@@ -57,20 +57,7 @@ func mounts(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 
 // refersTo says that a pod that hasn't ended has the claim as a volume, wherever it runs.
 func refersTo(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
-	return !ended(pod) && names(pod, claim, true)
-}
-
-// ended says that no container of the pod runs or ever will.
-func ended(pod *corev1.Pod) bool {
-	if podstate.Finished(pod) {
-		return true
-	}
-	if pod.DeletionTimestamp == nil {
-		return false
-	}
-	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-		return s.State.Terminated == nil && s.State.Waiting == nil
-	})
+	return !podstate.Stopped(pod) && names(pod, claim, true)
 }
 
 func names(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim, withOwn bool) bool {

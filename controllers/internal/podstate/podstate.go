@@ -72,3 +72,24 @@ func Sidecar(pod *corev1.Pod, container string) bool {
 	}
 	return false
 }
+
+// Stopped says that no container of the pod runs, nor ever will: it has finished, or is being
+// deleted and everything in it has ended.
+func Stopped(pod *corev1.Pod) bool {
+	if Finished(pod) {
+		return true
+	}
+	if pod.DeletionTimestamp == nil {
+		return false
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{
+		pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses, pod.Status.EphemeralContainerStatuses,
+	} {
+		for i := range statuses {
+			if statuses[i].State.Terminated == nil && statuses[i].State.Waiting == nil {
+				return false
+			}
+		}
+	}
+	return true
+}
