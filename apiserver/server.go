@@ -18,6 +18,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/admission"
 	"github.com/kogge-dev/kogge/apiserver/authn"
 	"github.com/kogge-dev/kogge/apiserver/authz"
+	"github.com/kogge-dev/kogge/apiserver/crd"
 	"github.com/kogge-dev/kogge/apiserver/discovery"
 	"github.com/kogge-dev/kogge/apiserver/handlers"
 	"github.com/kogge-dev/kogge/apiserver/internal/inprocess"
@@ -28,6 +29,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources"
+	"github.com/kogge-dev/kogge/apiserver/resources/apiextensions"
 )
 
 const (
@@ -50,6 +52,7 @@ type Server struct {
 	openapi  *openapi.Documents
 	tokens   *authn.ServiceAccounts
 	services *registry.Services
+	custom   *crd.Controller
 	handler  http.Handler
 
 	done  chan struct{} // closed when the end was asked for
@@ -125,6 +128,8 @@ func (s *Server) register(all []*resource.Resource) error {
 		s.handlers.Add(reg)
 	}
 	s.discover.Add(all...)
+	s.custom = crd.New(crd.Options{Definitions: s.handlers.Registry(apiextensions.Definition.GVR()), Store: s.store, Cache: s.cache, Handlers: s.handlers,
+		Discovery: s.discover, Admission: chain, Logger: s.log, Now: time.Now})
 	return nil
 }
 
@@ -187,6 +192,14 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return s.begin(gctx) })
 	g.Go(func() error {
+		select {
+		case <-s.cache.Ready():
+			return s.custom.Run(gctx)
+		case <-gctx.Done():
+			return nil
+		}
+	})
+	g.Go(func() error {
 		<-gctx.Done()
 		s.end.Do(func() { close(s.done) })
 		return nil
@@ -201,6 +214,11 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) begin(ctx context.Context) error {
 	select {
 	case <-s.cache.Ready():
+	case <-ctx.Done():
+		return nil
+	}
+	select {
+	case <-s.custom.Synced():
 	case <-ctx.Done():
 		return nil
 	}

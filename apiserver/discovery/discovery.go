@@ -30,9 +30,13 @@ type Discovery struct {
 }
 
 // Add makes resources known.
-func (d *Discovery) Add(rs ...*resource.Resource) {
+func (d *Discovery) Add(rs ...*resource.Resource) { d.Swap(nil, rs...) }
+
+// Swap makes resources known in place of others, all at once.
+func (d *Discovery) Swap(gone []schema.GroupVersionResource, rs ...*resource.Resource) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.resources = slices.DeleteFunc(d.resources, func(r *resource.Resource) bool { return slices.Contains(gone, r.GVR()) })
 	d.resources = append(d.resources, rs...)
 	slices.SortStableFunc(d.resources, func(a, b *resource.Resource) int { return cmp.Compare(a.Plural, b.Plural) })
 	d.etag = map[bool]string{}

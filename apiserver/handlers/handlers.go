@@ -77,6 +77,18 @@ func (h *Handlers) Add(r *registry.Registry) {
 	h.registries[r.Resource.GR()] = r
 }
 
+// Swap serves resources in place of others, all at once.
+func (h *Handlers) Swap(gone []schema.GroupVersionResource, rs ...*registry.Registry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, gvr := range gone {
+		delete(h.scopes, gvr)
+	}
+	for _, r := range rs {
+		h.scopes[r.Resource.GVR()] = &Scope{Registry: r, Resource: r.Resource, handlers: h}
+	}
+}
+
 // Answer serves a resource of which nothing is stored.
 func (h *Handlers) Answer(r *resource.Resource) {
 	h.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -141,6 +142,9 @@ func (s *Scope) encodeList(m negotiation.Media, l *registry.List) ([]byte, error
 	}
 	var b bytes.Buffer
 	b.Grow(size + 256)
+	if s.Resource.Whole {
+		return s.wholeList(&b, l, items)
+	}
 	b.Write(wire.Head(s.listGVK()))
 	b.WriteString(`"metadata":`)
 	b.Write(meta)
@@ -152,6 +156,28 @@ func (s *Scope) encodeList(m negotiation.Media, l *registry.List) ([]byte, error
 		b.Write(item)
 	}
 	b.WriteString("]}\n")
+	return b.Bytes(), nil
+}
+
+// wholeList is a list of trees: itself a tree, whose members are in the order of their names.
+func (s *Scope) wholeList(b *bytes.Buffer, l *registry.List, items [][]byte) ([]byte, error) {
+	apiVersion, kind := s.listGVK().ToAPIVersionAndKind()
+	meta := map[string]any{"resourceVersion": strconv.FormatInt(l.Revision, 10), "continue": l.Continue}
+	if l.Remaining != nil {
+		meta["remainingItemCount"] = *l.Remaining
+	}
+	tail, err := json.Marshal(struct {
+		Kind     string         `json:"kind"`
+		Metadata map[string]any `json:"metadata"`
+	}{kind, meta})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(b, `{"apiVersion":%q,"items":[`, apiVersion)
+	b.Write(bytes.Join(items, []byte{','}))
+	b.WriteString("],")
+	b.Write(tail[1:])
+	b.WriteByte('\n')
 	return b.Bytes(), nil
 }
 

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"math"
 	"net/http"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -61,6 +62,11 @@ func (s *Scope) scaleOf(obj resource.Object) (*autoscalingv1.Scale, error) {
 		Spec:   autoscalingv1.ScaleSpec{Replicas: s.Sub.Scale.Replicas(obj)},
 		Status: autoscalingv1.ScaleStatus{Replicas: s.Sub.Scale.StatusReplicas(obj)},
 	}
+	if s.Sub.Scale.SelectorText != nil {
+		var err error
+		sc.Status.Selector, err = s.Sub.Scale.SelectorText(obj)
+		return sc, err
+	}
 	selector, err := s.Sub.Scale.Selector(obj)
 	if err != nil {
 		return nil, err
@@ -113,6 +119,10 @@ func (s *Scope) getScale(w http.ResponseWriter, r *http.Request) {
 	obj, err := s.Registry.Object(res)
 	if err != nil {
 		s.fail(w, r, err)
+		return
+	}
+	if unset := s.Sub.Scale.Unset; unset != nil && unset(obj) {
+		s.fail(w, r, s.Sub.Scale.UnsetError(false))
 		return
 	}
 	s.writeScale(w, r, out, obj)
@@ -220,6 +230,9 @@ func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.
 		if err != nil {
 			return nil, err
 		}
+		if unset := s.Sub.Scale.Unset; unset != nil && unset(current) {
+			now.Spec.Replicas = noReplicas
+		}
 		if applied {
 			if now.ManagedFields, err = s.Registry.ReplicasOwners(current); err != nil {
 				return nil, err
@@ -229,10 +242,12 @@ func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.
 		if err != nil {
 			return nil, err
 		}
-		if errs := validateScale(wanted); len(errs) > 0 {
+		if errs := validateScale(wanted); len(errs) > 0 && s.Sub.Scale.SetReplicasErr == nil { // those who may refuse judge by themselves
 			return nil, apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: "Scale"}, wanted.Name, errs)
 		}
-		s.Sub.Scale.SetReplicas(current, wanted.Spec.Replicas)
+		if err := s.setReplicas(current, wanted.Spec.Replicas); err != nil {
+			return nil, err
+		}
 		if wanted.ResourceVersion != "" {
 			current.SetResourceVersion(wanted.ResourceVersion)
 		}
@@ -255,6 +270,21 @@ func (s *Scope) rescale(w http.ResponseWriter, r *http.Request, out negotiation.
 		return
 	}
 	s.writeScale(w, r, out, obj)
+}
+
+// noReplicas stands for a number that is missing while a Scale is changed.
+const noReplicas = math.MinInt32
+
+func (s *Scope) setReplicas(obj resource.Object, n int32) error {
+	scale := s.Sub.Scale
+	switch {
+	case scale.UnsetError != nil && n == noReplicas:
+		return scale.UnsetError(true)
+	case scale.SetReplicasErr != nil:
+		return scale.SetReplicasErr(obj, n)
+	}
+	scale.SetReplicas(obj, n)
+	return nil
 }
 
 func validateScale(sc *autoscalingv1.Scale) field.ErrorList {

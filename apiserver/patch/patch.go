@@ -218,6 +218,15 @@ func (p *Patch) Configuration() (*unstructured.Unstructured, error) {
 	if err := yaml.Unmarshal(p.Body, &u.Object); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
+	// Whole numbers must not become fractions: trees are stored as they are.
+	whole, err := yaml.YAMLToJSON(p.Body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	u.Object = map[string]any{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(whole, &u.Object); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
 	return u, nil
 }
 

@@ -84,7 +84,7 @@ func (r *Registry) Get(ctx context.Context, namespace, name, version string) (*R
 	if err := r.wait(ctx, version); err != nil {
 		return nil, err
 	}
-	e := r.collection.Get(key)
+	e := r.live().Get(key)
 	if e == nil {
 		return nil, apierrors.NewNotFound(r.Resource.GR(), name)
 	}
@@ -137,7 +137,7 @@ func (r *Registry) List(ctx context.Context, namespace string, o *internalversio
 	if exact {
 		return r.listAt(ctx, prefix, prefix, version, filter, o.Limit, "")
 	}
-	return r.list(r.collection.Snapshot(), prefix, prefix, filter, o.Limit)
+	return r.list(r.live().Snapshot(), prefix, prefix, filter, o.Limit)
 }
 
 // continued goes on with a list where its token says.
@@ -153,17 +153,17 @@ func (r *Registry) continued(ctx context.Context, prefix string, filter cache.Fi
 		if err := r.wait(ctx, ""); err != nil {
 			return nil, err
 		}
-		return r.list(r.collection.Snapshot(), prefix, from, filter, o.Limit)
+		return r.list(r.live().Snapshot(), prefix, from, filter, o.Limit)
 	}
 	return r.listAt(ctx, prefix, from, revision, filter, o.Limit, o.Continue)
 }
 
 // listAt lists at one revision: from memory if that is the present or a remembered state, else from etcd.
 func (r *Registry) listAt(ctx context.Context, prefix, from string, revision int64, filter cache.Filter, limit int64, continued string) (*List, error) {
-	if s := r.collection.Snapshot(); s.Revision == revision {
+	if s := r.live().Snapshot(); s.Revision == revision {
 		return r.list(s, prefix, from, filter, limit)
 	}
-	if s, ok := r.collection.Kept(revision); ok {
+	if s, ok := r.live().Kept(revision); ok {
 		return r.list(s, prefix, from, filter, limit)
 	}
 	page, err := r.Store.Range(ctx, from, store.PrefixEnd(prefix), 0, revision)
@@ -177,7 +177,7 @@ func (r *Registry) listAt(ctx context.Context, prefix, from string, revision int
 	}
 	l := lister{registry: r, prefix: prefix, filter: filter, limit: limit, list: &List{Revision: revision}}
 	for _, kv := range page.Items {
-		e, err := r.collection.ReadEntry(kv.Key, kv.Value, kv.Revision)
+		e, err := r.live().ReadEntry(kv.Key, kv.Value, kv.Revision)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
@@ -201,7 +201,7 @@ func (r *Registry) All(ctx context.Context, namespace string) ([]resource.Object
 		list []resource.Object
 		err  error
 	)
-	r.collection.Snapshot().Ascend(prefix, "", func(e *cache.Entry) bool {
+	r.live().Snapshot().Ascend(prefix, "", func(e *cache.Entry) bool {
 		var obj resource.Object
 		if obj, err = r.decode(e); err == nil {
 			list = append(list, obj)
@@ -230,7 +230,7 @@ func (r *Registry) list(s cache.Snapshot, prefix, from string, filter cache.Filt
 	l := lister{registry: r, prefix: prefix, filter: filter, limit: limit, list: &List{Revision: s.Revision}}
 	s.Ascend(prefix, from, l.take)
 	if l.more {
-		r.collection.Keep(s)
+		r.live().Keep(s)
 	}
 	return l.finish(func() int64 {
 		n := int64(0)
@@ -307,7 +307,7 @@ func (r *Registry) Watch(ctx context.Context, namespace string, o *internalversi
 		if err := r.wait(ctx, o.ResourceVersion); err != nil {
 			return nil, err
 		}
-		s := r.collection.Snapshot()
+		s := r.live().Snapshot()
 		w.Revision = s.Revision
 		w.InitialEnd = o.SendInitialEvents != nil && o.AllowWatchBookmarks
 		prefix := r.Resource.Prefix
@@ -321,14 +321,14 @@ func (r *Registry) Watch(ctx context.Context, namespace string, o *internalversi
 			return true
 		})
 	}
-	w.Watcher, err = r.collection.Watch(ctx, w.Revision, w.Filter)
+	w.Watcher, err = r.live().Watch(ctx, w.Revision, w.Filter)
 	if errors.Is(err, store.ErrCompacted) {
 		return nil, apierrors.NewResourceExpired(expiredWatchText)
 	}
 	if err != nil {
 		return nil, storeError(err)
 	}
-	w.Stop = func() { r.collection.Stop(w.Watcher) }
+	w.Stop = func() { r.live().Stop(w.Watcher) }
 	return w, nil
 }
 

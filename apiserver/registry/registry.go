@@ -31,6 +31,8 @@ type Options struct {
 	Admission Admission
 	Managers  *Managers // makes field managers
 	Begin     Begin     // may be nil
+	// Unkept: entries keep no JSON in this version, since they have no room for more than two.
+	Unkept bool
 	// AfterDelete is called with each object that is gone; may be nil.
 	AfterDelete func(obj resource.Object)
 	Now         func() time.Time
@@ -50,7 +52,10 @@ func New(o Options) (*Registry, error) {
 	if r.collection == nil {
 		return nil, fmt.Errorf("no collection for %s", o.Resource.Prefix)
 	}
-	if o.Resource.ToStorage != nil {
+	switch {
+	case o.Unkept:
+		r.slot = cache.SlotNone
+	case o.Resource.ToStorage != nil:
 		r.slot = cache.SlotOther
 	}
 	endpoints := map[string]*resource.Hooks{"": &o.Resource.Hooks}
@@ -73,7 +78,17 @@ func New(o Options) (*Registry, error) {
 }
 
 // Collection gives the cached objects.
-func (r *Registry) Collection() *cache.Collection { return r.collection }
+func (r *Registry) Collection() *cache.Collection { return r.live() }
+
+// live is the collection as it is now: a custom resource's is replaced when its definition changes.
+func (r *Registry) live() *cache.Collection {
+	if r.collection.Ended() {
+		if now := r.Cache.Collection(r.Resource.Prefix); now != nil {
+			return now
+		}
+	}
+	return r.collection
+}
 
 // Result is what a write or a read of one object gives.
 type Result struct {
@@ -175,5 +190,5 @@ func (r *Registry) current(ctx context.Context, key string) (*cache.Entry, error
 	if err := r.Cache.Fresh(ctx); err != nil {
 		return nil, apierrors.NewTimeoutError("the store does not answer: "+err.Error(), 1)
 	}
-	return r.collection.Get(key), nil
+	return r.live().Get(key), nil
 }

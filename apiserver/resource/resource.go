@@ -90,6 +90,14 @@ type Scale struct {
 	SetReplicas    func(obj Object, n int32)
 	StatusReplicas func(obj Object) int32
 	Selector       func(obj Object) (*metav1.LabelSelector, error)
+	// SelectorText is the selector as text, in place of Selector; nil: there is none.
+	SelectorText func(obj Object) (string, error)
+	// SetReplicasErr is SetReplicas for objects that may refuse; nil: they can't.
+	SetReplicasErr func(obj Object, n int32) error
+	// Unset says that an object has no number of replicas, and UnsetError why it can then be neither read nor, with a number still
+	// missing, written; nil: there always is one.
+	Unset      func(obj Object) bool
+	UnsetError func(write bool) error
 	// ReplicasPath in the object, for managedFields.
 	ReplicasPath []string
 }

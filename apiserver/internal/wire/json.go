@@ -32,6 +32,9 @@ func AppendObject(dst, head, body []byte) []byte {
 
 // JSONBody encodes an object whose kind and apiVersion are unset into a body.
 func JSONBody(obj any) ([]byte, error) {
+	if tree, ok := obj.(interface{ UnstructuredContent() map[string]any }); ok {
+		obj = tree.UnstructuredContent()
+	}
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(obj); err != nil {
 		return nil, err

@@ -60,3 +60,12 @@ func unmarshal(raw []byte) (resource.Object, error) {
 	}
 	return out, apiextensionsv1.Convert_apiextensions_CustomResourceDefinition_To_v1_CustomResourceDefinition(n, out, nil)
 }
+
+// SchemaOf gives the schema of a version, whether it is said for it or for all; nil if there is none.
+func SchemaOf(d *apiextensions.CustomResourceDefinition, version string) (*apiextensions.JSONSchemaProps, error) {
+	v, err := apiextensions.GetSchemaForVersion(d, version)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	return v.OpenAPIV3Schema, nil
+}

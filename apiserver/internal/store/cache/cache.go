@@ -35,6 +35,7 @@ type Cache struct {
 
 	mu          sync.Mutex // guards what follows
 	collections map[string]*Collection
+	coming      map[string]*Collection // still being read; see Add
 	parked      map[int64]*Entry
 	waiters     map[*waiter]struct{}
 }
@@ -47,7 +48,7 @@ type waiter struct {
 // New makes the cache; Run fills it.
 func New(o Options) *Cache {
 	c := &Cache{store: o.Store, log: o.Logger, ready: make(chan struct{}),
-		collections: map[string]*Collection{}, parked: map[int64]*Entry{}, waiters: map[*waiter]struct{}{}}
+		collections: map[string]*Collection{}, coming: map[string]*Collection{}, parked: map[int64]*Entry{}, waiters: map[*waiter]struct{}{}}
 	for prefix, codec := range o.Codecs {
 		c.collections[prefix] = newCollection(c, prefix, codec)
 	}
@@ -138,6 +139,7 @@ func (c *Cache) load(ctx context.Context) error {
 	for _, col := range c.collections {
 		col.load(found[col], revision)
 	}
+	clear(c.coming) // what they missed is not known; they begin anew
 	c.mu.Unlock()
 	c.advance(revision)
 	return nil
@@ -149,6 +151,9 @@ func (c *Cache) owner(key string) *Collection {
 	defer c.mu.Unlock()
 	for i := strings.LastIndexByte(key, '/'); i >= len(store.Prefix); i = strings.LastIndexByte(key[:i], '/') {
 		if col := c.collections[key[:i+1]]; col != nil {
+			return col
+		}
+		if col := c.coming[key[:i+1]]; col != nil {
 			return col
 		}
 	}
@@ -164,7 +169,9 @@ func (c *Cache) batch(seen int64, changes []store.Change) error {
 			n++
 		}
 		if col != nil {
-			c.applyRun(col, changes[:n])
+			for _, target := range c.targets(col.prefix) {
+				c.applyRun(target, changes[:n])
+			}
 		}
 		changes = changes[n:]
 	}
@@ -179,7 +186,7 @@ func (c *Cache) applyRun(col *Collection, changes []store.Change) {
 		if ch.Deleted {
 			continue
 		}
-		if next[i] = c.unpark(ch); next[i] != nil {
+		if next[i] = c.unpark(ch, col.codec); next[i] != nil {
 			continue
 		}
 		e, err := read(col.codec, ch.Key, ch.Value, ch.Revision)
@@ -205,11 +212,12 @@ func (c *Cache) Park(e *Entry) {
 	}
 }
 
-func (c *Cache) unpark(ch store.Change) *Entry {
+// unpark gives the entry of a change that this process made, unless its collection was replaced since.
+func (c *Cache) unpark(ch store.Change, codec Codec) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.parked[ch.Revision]
-	if e == nil || e.Key != ch.Key {
+	if e == nil || e.Key != ch.Key || e.codec != codec {
 		return nil
 	}
 	delete(c.parked, ch.Revision)

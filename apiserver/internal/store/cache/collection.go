@@ -29,6 +29,12 @@ type Collection struct {
 	pages    pages
 
 	changes atomic.Int64 // how often the content changed
+	// base is the revision of what was read: changes at or below it are known.
+	base int64
+	// loading: changes wait in pending until the collection was read.
+	loading bool
+	pending []pendingChange
+	ended   atomic.Bool // no watcher may begin, and nothing changes any more
 }
 
 func newCollection(c *Cache, prefix string, codec Codec) *Collection {
@@ -82,6 +88,13 @@ func (s Snapshot) Ascend(prefix, from string, f func(*Entry) bool) {
 
 // apply puts one change into the collection and tells the watchers. The caller holds mu.
 func (c *Collection) apply(ch store.Change, next *Entry) {
+	if c.loading {
+		c.pending = append(c.pending, pendingChange{ch, next})
+		return
+	}
+	if ch.Revision <= c.base {
+		return
+	}
 	prev := c.points[ch.Key]
 	if next == nil && prev == nil {
 		return
@@ -111,7 +124,7 @@ func (c *Collection) load(entries []*Entry, revision int64) {
 		c.tree.Set(e.Key, e)
 	}
 	c.changes.Add(1)
-	c.revision = revision
+	c.revision, c.base = revision, revision
 	c.ring = ring{start: revision}
 	c.watchers.endAll()
 	c.pages = pages{}

@@ -32,6 +32,9 @@ const (
 	SlotOther                // JSON in the other served version of a kind that has two
 	SlotMetadata             // JSON of its metadata alone
 	slots
+
+	// SlotNone is no slot: what is asked for there is made each time.
+	SlotNone Slot = -1
 )
 
 // Entry is an object at one revision. It never changes once published, but for its slots, which fill.
@@ -72,8 +75,10 @@ func (e *Entry) Object() (runtime.Object, error) { return e.codec.Object(e.Raw, 
 
 // JSON returns the encoding in the slot, made by encode at the first call. The bytes are shared: do not change them.
 func (e *Entry) JSON(slot Slot, encode func(runtime.Object) ([]byte, error)) ([]byte, error) {
-	if b := e.json[slot].Load(); b != nil {
-		return *b, nil
+	if slot != SlotNone {
+		if b := e.json[slot].Load(); b != nil {
+			return *b, nil
+		}
 	}
 	obj, err := e.Object()
 	if err != nil {
@@ -83,7 +88,9 @@ func (e *Entry) JSON(slot Slot, encode func(runtime.Object) ([]byte, error)) ([]
 	if err != nil {
 		return nil, err
 	}
-	e.json[slot].Store(&b)
+	if slot != SlotNone {
+		e.json[slot].Store(&b)
+	}
 	return b, nil
 }
 

@@ -32,6 +32,10 @@ type Watcher struct {
 func (c *Collection) Watch(ctx context.Context, revision int64, f Filter) (*Watcher, error) {
 	w := &Watcher{filter: f, since: revision, wake: make(chan struct{}, 1)}
 	c.mu.Lock()
+	if c.ended.Load() {
+		c.mu.Unlock()
+		return nil, ErrEnded
+	}
 	backlog, kept := c.ring.since(revision)
 	upTo := c.revision
 	if kept {
