@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/kogge-dev/kogge/controllers/clusterroleaggregation"
 	"github.com/kogge-dev/kogge/controllers/cronjob"
 	"github.com/kogge-dev/kogge/controllers/daemonset"
 	"github.com/kogge-dev/kogge/controllers/deployment"
@@ -51,6 +52,7 @@ var all = []component.Component{
 	serviceaccount.Component,
 	rootca.Component,
 	resourcequota.Component,
+	clusterroleaggregation.Component,
 	namespace.Component,
 	garbagecollector.Component,
 	nodeipam.Component,

@@ -27,7 +27,7 @@ const source = "controllermanager"
 var Component = component.Component{
 	Name:    name,
 	Watches: []string{"policy/poddisruptionbudgets", "pods"},
-	Writes:  []string{"policy/poddisruptionbudgets:status"},
+	Writes:  []string{"policy/poddisruptionbudgets:status", "pods:condition DisruptionTarget when stale"},
 	Add:     add,
 }
 
@@ -43,7 +43,7 @@ func add(env component.Environment) error {
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
-	return nil
+	return addUnmarker(env)
 }
 
 type reconciler struct {
@@ -53,7 +53,8 @@ type reconciler struct {
 	clock  clock.PassiveClock
 }
 
-// budgetsOf maps a pod to the budgets that select it.
+// budgetsOf maps a pod to the budgets that select it. More than one is a mistake that the
+// pod's owner should hear of: such a pod can't be evicted.
 func (r *reconciler) budgetsOf(ctx context.Context, pod client.Object) (requests []reconcile.Request) {
 	var budgets policyv1.PodDisruptionBudgetList
 	if err := r.client.List(ctx, &budgets, client.InNamespace(pod.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
@@ -64,6 +65,10 @@ func (r *reconciler) budgetsOf(ctx context.Context, pod client.Object) (requests
 		if err == nil && selector.Matches(labels.Set(pod.GetLabels())) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&budgets.Items[i])})
 		}
+	}
+	if len(requests) > 1 {
+		r.events.Eventf(pod, corev1.EventTypeWarning, "MultiplePodDisruptionBudgets",
+			"Pod %q/%q matches multiple PodDisruptionBudgets.  Chose %q arbitrarily.", pod.GetNamespace(), pod.GetName(), requests[0].Name)
 	}
 	return requests
 }
