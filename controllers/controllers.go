@@ -17,6 +17,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/nodeipam"
 	"github.com/kogge-dev/kogge/controllers/nodelifecycle"
 	"github.com/kogge-dev/kogge/controllers/nodettl"
+	"github.com/kogge-dev/kogge/controllers/podautoscaler"
 	"github.com/kogge-dev/kogge/controllers/podgc"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
 	"github.com/kogge-dev/kogge/controllers/replication"
@@ -38,6 +39,7 @@ var all = []component.Component{
 	replication.Component,
 	daemonset.Component,
 	statefulset.Component,
+	podautoscaler.Component,
 	job.Component,
 	cronjob.Component,
 	ttlafterfinished.Component,
