@@ -25,6 +25,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/rootca"
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
 	"github.com/kogge-dev/kogge/controllers/statefulset"
+	"github.com/kogge-dev/kogge/controllers/storageversionmigrator"
 	"github.com/kogge-dev/kogge/controllers/tainteviction"
 	"github.com/kogge-dev/kogge/controllers/ttlafterfinished"
 	"github.com/kogge-dev/kogge/controllers/volumebinder"
@@ -55,6 +56,7 @@ var all = []component.Component{
 	rootca.Component,
 	resourcequota.Component,
 	clusterroleaggregation.Component,
+	storageversionmigrator.Component,
 	namespace.Component,
 	garbagecollector.Component,
 	nodeipam.Component,
