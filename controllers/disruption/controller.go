@@ -9,6 +9,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,11 +33,15 @@ var Component = component.Component{
 }
 
 func add(env component.Environment) error {
+	scales, err := env.Scales()
+	if err != nil {
+		return fmt.Errorf("add %s: %w", name, err)
+	}
 	r := &reconciler{
-		client: env.Manager.GetClient(), live: env.Manager.GetAPIReader(),
+		client: env.Manager.GetClient(), live: env.Manager.GetAPIReader(), scales: scales,
 		events: env.Events(source), clock: env.Clock,
 	}
-	err := env.Controller(name, 1).
+	err = env.Controller(name, 1).
 		For(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.budgetsOf)).
 		Complete(component.Quietly(r))
@@ -49,6 +54,7 @@ func add(env component.Environment) error {
 type reconciler struct {
 	client client.Client
 	live   client.Reader
+	scales scale.ScalesGetter
 	events record.EventRecorder
 	clock  clock.PassiveClock
 }
@@ -107,7 +113,7 @@ func (r *reconciler) decide(ctx context.Context, budget *policyv1.PodDisruptionB
 	for i := range list.Items {
 		observed.Pods = append(observed.Pods, &list.Items[i])
 	}
-	if observed.Scales, err = r.scales(ctx, observed.Pods); err != nil {
+	if observed.Scales, err = r.scalesOf(ctx, observed.Pods); err != nil {
 		return Plan{Reports: []Report{{corev1.EventTypeWarning, "CalculateExpectedPodCountFailed",
 			fmt.Sprintf("Failed to calculate the number of expected pods: %v", err)}}}, err
 	}

@@ -5,19 +5,17 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// scales finds the workload behind each pod. Those that are gone are left out.
-func (r *reconciler) scales(ctx context.Context, pods []*corev1.Pod) (map[types.UID]Scale, error) {
+// scalesOf finds the workload behind each pod. Those that are gone are left out.
+func (r *reconciler) scalesOf(ctx context.Context, pods []*corev1.Pod) (map[types.UID]Scale, error) {
 	scales := map[types.UID]Scale{}
 	for _, pod := range pods {
 		controller := metav1.GetControllerOfNoCopy(pod)
@@ -77,27 +75,25 @@ func (r *reconciler) scaleOf(ctx context.Context, namespace string, controller *
 
 // askScale asks the API server for the scale of a workload of any kind.
 func (r *reconciler) askScale(ctx context.Context, namespace string, kind schema.GroupVersionKind, controller *metav1.OwnerReference) (*Scale, error) {
-	workload := &unstructured.Unstructured{}
-	workload.SetGroupVersionKind(kind)
-	workload.SetNamespace(namespace)
-	workload.SetName(controller.Name)
-	scale := &autoscalingv1.Scale{}
-	err := r.client.SubResource("scale").Get(ctx, workload, scale)
+	mapping, err := r.client.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, fmt.Errorf("find the resource of %s: %w", kind.Kind, err)
+	}
+	resource := mapping.Resource.GroupResource()
+	found, err := r.scales.Scales(namespace).Get(ctx, resource, controller.Name, metav1.GetOptions{})
 	switch {
-	case err == nil && scale.UID == controller.UID:
-		return &Scale{scale.UID, scale.Spec.Replicas}, nil
+	case err == nil && found.UID == controller.UID:
+		return &Scale{found.UID, found.Spec.Replicas}, nil
 	case err == nil:
 		return nil, nil
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("get scale of %s %s: %w", kind.Kind, controller.Name, err)
 	}
 	// Either the workload is gone, or its kind has no scale.
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(workload), workload); err != nil {
+	workload := &metav1.PartialObjectMetadata{}
+	workload.SetGroupVersionKind(kind)
+	if err := r.live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: controller.Name}, workload); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
-	mapping, err := r.client.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		return nil, fmt.Errorf("find the resource of %s: %w", kind.Kind, err)
-	}
-	return nil, fmt.Errorf("%s does not implement the scale subresource", mapping.Resource.GroupResource())
+	return nil, fmt.Errorf("%s does not implement the scale subresource", resource)
 }

@@ -12,8 +12,8 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,8 +44,12 @@ func add(env component.Environment) error {
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
+	scales, err := env.Scales()
+	if err != nil {
+		return fmt.Errorf("add %s: %w", name, err)
+	}
 	r := &reconciler{
-		client: env.Manager.GetClient(), metrics: metrics, events: env.Events(source), clock: env.Clock,
+		client: env.Manager.GetClient(), scales: scales, metrics: metrics, events: env.Events(source), clock: env.Clock,
 		known: map[types.NamespacedName]known{},
 	}
 	err = env.Controller(name, 5).
@@ -59,6 +63,7 @@ func add(env component.Environment) error {
 
 type reconciler struct {
 	client  client.Client
+	scales  scale.ScalesGetter
 	metrics *reader
 	events  record.EventRecorder
 	clock   clock.PassiveClock
@@ -172,22 +177,6 @@ func (r *reconciler) forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.known, key)
-}
-
-// rescale writes the target's scale, again if somebody else wrote it meanwhile.
-func (r *reconciler) rescale(ctx context.Context, target client.Object, scale *autoscalingv1.Scale, replicas int32) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		scale.Spec.Replicas = replicas
-		err := r.client.SubResource("scale").Update(ctx, target, client.WithSubResourceBody(scale))
-		if err == nil {
-			return nil
-		}
-		fresh := &autoscalingv1.Scale{}
-		if getErr := r.client.SubResource("scale").Get(ctx, target, fresh); getErr == nil {
-			*scale = *fresh
-		}
-		return err
-	})
 }
 
 func (r *reconciler) writeStatus(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, status autoscalingv2.HorizontalPodAutoscalerStatus) error {

@@ -10,6 +10,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,10 +20,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The three APIs that serve metrics, if anybody does. The second has two versions.
+// The three APIs that serve metrics, if anybody does. The second has two versions; which one
+// is asked for each time.
 var (
 	resourceMetrics = schema.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
-	customMetrics   = schema.GroupVersion{Group: "custom.metrics.k8s.io", Version: "v1beta2"}
+	customMetrics   = schema.GroupVersion{Group: "custom.metrics.k8s.io", Version: ""}
 	externalMetrics = schema.GroupVersion{Group: "external.metrics.k8s.io", Version: "v1beta1"}
 )
 
@@ -181,7 +183,14 @@ func (r *reader) customValues(ctx context.Context, namespace string, path []stri
 	if err != nil {
 		return nil, wrap(err)
 	}
-	request := r.custom.Get().Namespace(namespace).Suffix(path...).SetHeader("Accept", "application/json")
+	group := &metav1.APIGroup{}
+	switch err := fetch(ctx, r.custom.Get().AbsPath("/apis/"+customMetrics.Group), group); {
+	case apierrors.IsNotFound(err):
+		return nil, wrap(errors.New("no custom metrics API (custom.metrics.k8s.io) registered"))
+	case err != nil:
+		return nil, wrap(err)
+	}
+	request := r.custom.Get().AbsPath("/apis/" + group.PreferredVersion.GroupVersion).Namespace(namespace).Suffix(path...)
 	if selector != nil {
 		request = request.Param("labelSelector", selector.String())
 	}

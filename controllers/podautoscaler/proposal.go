@@ -68,10 +68,21 @@ func propose(o *Observed, spec *autoscalingv2.MetricSpec, reading Reading) (prop
 		err = fmt.Errorf("unknown metric source type %q", string(spec.Type))
 		return p, &failure{"InvalidMetricSourceType", err, err}
 	}
-	if err != nil {
+	var inner *described
+	switch {
+	case errors.As(err, &inner):
+		return p, &failure{reason, inner.error, fmt.Errorf("%s: %s: %w", about, inner.about, inner.error)}
+	case err != nil:
 		return p, &failure{reason, err, fmt.Errorf("%s: %w", about, err)}
 	}
 	return p, nil
+}
+
+// described is an error whose event and condition don't say what it was about, unlike the
+// error of the whole.
+type described struct {
+	error
+	about string
 }
 
 // resource is about CPU or memory of pods, or of one container in each.
@@ -141,7 +152,11 @@ func (p *proposal) pods(o *Observed, source *autoscalingv2.PodsMetricSource, rea
 
 func (p *proposal) object(o *Observed, source *autoscalingv2.ObjectMetricSource, reading Reading) (err error) {
 	if reading.Err != nil {
-		return fmt.Errorf("unable to get metric %s on %s %s/%s: %w", source.Metric.Name, source.DescribedObject.Kind, o.Autoscaler.Namespace, source.DescribedObject.Name, reading.Err)
+		err := fmt.Errorf("unable to get metric %s on %s %s/%s: %w", source.Metric.Name, source.DescribedObject.Kind, o.Autoscaler.Namespace, source.DescribedObject.Name, reading.Err)
+		if source.Target.Type == autoscalingv2.AverageValueMetricType {
+			return &described{err, fmt.Sprintf("failed to get %s object metric", source.Metric.Name)}
+		}
+		return err
 	}
 	p.status.Object = &autoscalingv2.ObjectMetricStatus{Metric: source.Metric, DescribedObject: source.DescribedObject}
 	switch target := source.Target; {
@@ -170,9 +185,9 @@ func (p *proposal) external(o *Observed, source *autoscalingv2.ExternalMetricSou
 	if reading.Err != nil {
 		err := fmt.Errorf("unable to get external metric %s/%s/%+v: %w", o.Autoscaler.Namespace, source.Metric.Name, source.Metric.Selector, reading.Err)
 		if averaged {
-			return fmt.Errorf("failed to get %s external metric: %w", source.Metric.Name, err)
+			return &described{err, fmt.Sprintf("failed to get %s external metric", source.Metric.Name)}
 		}
-		return fmt.Errorf("failed to get external metric %s: %w", source.Metric.Name, err)
+		return &described{err, fmt.Sprintf("failed to get external metric %s", source.Metric.Name)}
 	}
 	sum := int64(0)
 	for _, value := range reading.Values {

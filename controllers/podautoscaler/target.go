@@ -7,30 +7,27 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/client-go/util/retry"
 )
 
-// scaleOf reads the scale of an autoscaler's target, in whichever version serves one.
-func (r *reconciler) scaleOf(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (client.Object, *autoscalingv1.Scale, error) {
+// scaleOf reads the scale of an autoscaler's target, of whichever of its resources has one.
+func (r *reconciler) scaleOf(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (schema.GroupResource, *autoscalingv1.Scale, error) {
 	ref := hpa.Spec.ScaleTargetRef
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the target's version: %w", err)
+		return schema.GroupResource{}, nil, fmt.Errorf("read the target's version: %w", err)
 	}
 	mappings, err := r.client.RESTMapper().RESTMappings(schema.GroupKind{Group: gv.Group, Kind: ref.Kind})
 	if err != nil {
-		return nil, nil, err
+		return schema.GroupResource{}, nil, err
 	}
 	var first error
 	for _, mapping := range mappings {
-		target := &unstructured.Unstructured{}
-		target.SetGroupVersionKind(mapping.GroupVersionKind)
-		target.SetNamespace(hpa.Namespace)
-		target.SetName(ref.Name)
-		scale := &autoscalingv1.Scale{}
-		if err = r.client.SubResource("scale").Get(ctx, target, scale); err == nil {
+		target := mapping.Resource.GroupResource()
+		scale, err := r.scales.Scales(hpa.Namespace).Get(ctx, target, ref.Name, metav1.GetOptions{})
+		if err == nil {
 			return target, scale, nil
 		}
 		if first == nil {
@@ -40,5 +37,21 @@ func (r *reconciler) scaleOf(ctx context.Context, hpa *autoscalingv2.HorizontalP
 	if first == nil {
 		first = errors.New("unrecognized resource")
 	}
-	return nil, nil, first
+	return schema.GroupResource{}, nil, first
+}
+
+// rescale writes the target's scale, again if somebody else wrote it meanwhile.
+func (r *reconciler) rescale(ctx context.Context, target schema.GroupResource, scale *autoscalingv1.Scale, replicas int32) error {
+	scales := r.scales.Scales(scale.Namespace)
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		scale.Spec.Replicas = replicas
+		_, err := scales.Update(ctx, target, scale, metav1.UpdateOptions{})
+		if err == nil {
+			return nil
+		}
+		if fresh, getErr := scales.Get(ctx, target, scale.Name, metav1.GetOptions{}); getErr == nil {
+			scale = fresh
+		}
+		return err
+	})
 }
