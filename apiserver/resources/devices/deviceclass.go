@@ -5,7 +5,6 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
+	"github.com/kogge-dev/kogge/apiserver/resources/rules"
 )
 
 var specPath = field.NewPath("spec")
@@ -41,7 +41,7 @@ var DeviceClass = resource.Define(resource.Kind[*resourcev1.DeviceClass]{
 			return validateClass(&c.Spec, &old.Spec)
 		},
 	},
-	ValidateName:  apivalidation.NameIsDNSSubdomain,
+	ValidateName:  rules.LongName,
 	ReturnDeleted: true,
 	Columns:       []metav1.TableColumnDefinition{resource.NameColumn, resource.AgeColumn},
 	Row:           func(c *resourcev1.DeviceClass) []any { return []any{c.Name, resource.AgeOf(c)} },
