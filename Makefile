@@ -81,15 +81,15 @@ conformance: bin build images ## Run the whole official suite, 462 tests, on two
 	@trap '$(BIN)/kogge delete cluster --name conformance --kubeconfig $(BIN)/conformance.kubeconfig' EXIT; \
 	go run ./tools/suite -bin $(BIN) -out $(BIN)/conformance -kubeconfig $(BIN)/conformance.kubeconfig all
 
-.PHONY: bench
-bench: ## Run the benchmarks
+.PHONY: microbench
+microbench: ## Run the benchmarks of the hot paths
 	@go test -run '^$$' -bench . -benchmem $(PACKAGES)
 
 .PHONY: compare
 compare: bin build images ## Hold our server against the genuine kube-apiserver
 	@tools/compare/run.sh $(BIN)
 
-.PHONY: figures
-figures: bin build images ## Measure the figures in README, beside the genuine control plane
+.PHONY: bench
+bench: bin build images ## Measure the table in README: our control plane beside the genuine one
 	@tools/setup/genuine.sh $(BIN)
-	@go run ./tools/figures -bin $(BIN) -example manifests/examples/nginx.yaml
+	@go run ./tools/bench -bin $(BIN) -example manifests/examples/nginx.yaml

@@ -1,0 +1,89 @@
+// Command bench measures our control plane beside the genuine one, with the same client on the same machine in
+// turn, and prints the table of README.
+//
+//	make bench                   everything; about twenty minutes on two cores
+//	go run ./tools/bench -only schedule
+//
+// The client is client-go: 32 workers over 4 connections, JSON on the wire. What is sent and counted stands in
+// writes.go, reads.go, watch.go and schedule.go.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+)
+
+func main() {
+	b := bench{}
+	flag.StringVar(&b.bin, "bin", "bin", "folder of the binaries")
+	flag.StringVar(&b.example, "example", "manifests/examples/nginx.yaml", "manifest of the rollout that is measured")
+	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop and cluster")
+	flag.StringVar(&b.sides, "sides", "both", "which control planes: both, genuine, ours")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if b.only, err = regexp.Compile(*only); err == nil {
+		err = b.run(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is one run.
+type bench struct {
+	bin, example, sides string
+	only                *regexp.Regexp
+	table               table
+}
+
+// part is one measurement of a control plane.
+type part struct {
+	name string
+	run  func(ctx context.Context, start starter, add func(row, string, float64)) error
+}
+
+var parts = []part{{"start", measureStart}, {"load", measureLoad}, {"stop", measureStop}}
+
+func (b *bench) run(ctx context.Context) error {
+	bin, err := filepath.Abs(b.bin)
+	if err != nil {
+		return err
+	}
+	starters := map[string]starter{
+		"genuine": func(ctx context.Context, dir string) (side, error) { return startGenuine(ctx, bin, dir) },
+		"ours":    func(ctx context.Context, dir string) (side, error) { return startOurs(ctx, bin, dir) },
+	}
+	for _, p := range parts {
+		if !b.only.MatchString(p.name) {
+			continue
+		}
+		for _, name := range []string{"genuine", "ours"} {
+			if b.sides != "both" && b.sides != name {
+				continue
+			}
+			err := p.run(ctx, starters[name], func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
+			if err != nil {
+				return errors.Join(fmt.Errorf("%s, %s: %w", p.name, name, err), b.table.print(os.Stdout))
+			}
+		}
+	}
+	if b.only.MatchString("cluster") && b.sides != "genuine" {
+		created, rolledOut, err := measureCluster(ctx, bin, b.example)
+		if err != nil {
+			return fmt.Errorf("cluster: %w", err)
+		}
+		b.table.add("`create cluster`, two nodes Ready", "s", "ours", created.Seconds())
+		b.table.add("the example: apply to all Ready", "s", "ours", rolledOut.Seconds())
+	}
+	return b.table.print(os.Stdout)
+}
