@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/pprof"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,6 +96,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("/openapi/v3/", s.openapi.Document)
 	mux.HandleFunc("/.well-known/openid-configuration", s.openIDConfiguration)
 	mux.HandleFunc("/openid/v1/jwks", s.jwks)
+	profiling(mux)
 	mux.HandleFunc("/{$}", s.index)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i := request.InfoFrom(r.Context())
@@ -106,6 +109,19 @@ func (s *Server) routes() http.Handler {
 			mux.ServeHTTP(w, r)
 		}
 	})
+}
+
+// profiling serves Go's profiles, to administrators alone: they cost time, and tell what the server works on.
+func profiling(mux *http.ServeMux) {
+	for path, h := range map[string]http.HandlerFunc{"/debug/pprof/": pprof.Index, "/debug/pprof/profile": pprof.Profile, "/debug/pprof/trace": pprof.Trace} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if u := request.UserFrom(r.Context()); !slices.Contains(u.Groups, "system:masters") {
+				handlers.Error(w, r, authz.Forbidden(u, request.InfoFrom(r.Context()), ""))
+				return
+			}
+			h(w, r)
+		})
+	}
 }
 
 // resource serves a request for a resource. Of a group that nobody knows a genuine server speaks in plain text.

@@ -42,6 +42,8 @@ type Authenticator struct {
 	// Tokens are tried in order.
 	Tokens []Tokens
 	Now    func() time.Time
+
+	verified verified
 }
 
 // Authenticate gives the request's user. Credentials are taken off the request, so that nothing behind passes them on.
@@ -106,25 +108,6 @@ func (a *Authenticator) bearer(ctx context.Context, header string) (*request.Use
 		}
 	}
 	return nil, ErrUnauthorized
-}
-
-// certificate: the common name is the user, each organization a group.
-func (a *Authenticator) certificate(chain []*x509.Certificate) (*request.User, error) {
-	if a.ClientCAs == nil {
-		return nil, ErrUnauthorized
-	}
-	o := x509.VerifyOptions{Roots: a.ClientCAs, Intermediates: x509.NewCertPool(), CurrentTime: a.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
-	for _, c := range chain[1:] {
-		o.Intermediates.AddCert(c)
-	}
-	if _, err := chain[0].Verify(o); err != nil {
-		return nil, err
-	}
-	s := chain[0].Subject
-	if s.CommonName == "" {
-		return nil, ErrUnauthorized
-	}
-	return &request.User{Name: s.CommonName, Groups: s.Organization}, nil
 }
 
 func authenticated(u *request.User) *request.User {

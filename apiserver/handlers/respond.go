@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -138,7 +139,7 @@ func write(w http.ResponseWriter, r *http.Request, code int, out negotiation.Out
 		h.Add("Warning", warningHeader(text))
 	}
 	h.Set("Content-Type", string(out.Media))
-	if len(body) >= gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Method == http.MethodGet {
+	if len(body) >= gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Method == http.MethodGet && !near(r) {
 		h.Set("Content-Encoding", "gzip")
 		h.Add("Vary", "Accept-Encoding")
 		w.WriteHeader(code)
@@ -152,6 +153,12 @@ func write(w http.ResponseWriter, r *http.Request, code int, out negotiation.Out
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
 	_, _ = w.Write(body) // the client has gone; there is nobody to tell
+}
+
+// near says whether the client is on the same machine: compressing costs more there than it saves.
+func near(r *http.Request) bool {
+	a, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && a.Addr().IsLoopback()
 }
 
 // warningHeader formats a warning (RFC 7234, section 5.5).

@@ -29,15 +29,25 @@ func measureLoad(ctx context.Context, start starter, add func(row, string, float
 				return err
 			}
 		}
-		for _, step := range []func(context.Context, side, clients, func(row, string, float64)) error{
-			writes, reads, watches, schedule, memory, deploy,
-		} {
-			if err := step(ctx, s, cs, add); err != nil {
-				return err
+		for _, step := range loadSteps {
+			done := s.profile(ctx, step.name)
+			err := step.run(ctx, s, cs, add)
+			done()
+			if err != nil {
+				return fmt.Errorf("%s: %w", step.name, err)
 			}
 		}
 		return nil
 	})
+}
+
+// loadSteps are what happens to one control plane, in order.
+var loadSteps = []struct {
+	name string
+	run  func(context.Context, side, clients, func(row, string, float64)) error
+}{
+	{"create", creates}, {"get", gets}, {"patch", patches}, {"apply", applies}, {"list", reads}, {"watch", watches},
+	{"schedule", schedule}, {"memory", memory}, {"deploy", deploy},
 }
 
 // namespace makes a namespace and waits for its account, without which it takes no pods.

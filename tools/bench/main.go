@@ -25,6 +25,7 @@ func main() {
 	flag.StringVar(&b.bin, "bin", "bin", "folder of the binaries")
 	flag.StringVar(&b.example, "example", "manifests/examples/nginx.yaml", "manifest of the rollout that is measured")
 	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop and cluster")
+	flag.StringVar(&b.profiles, "profiles", "", "folder for profiles of ours under load; they cost time")
 	flag.StringVar(&b.sides, "sides", "both", "which control planes: both, genuine, ours")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -41,9 +42,9 @@ func main() {
 
 // bench is one run.
 type bench struct {
-	bin, example, sides string
-	only                *regexp.Regexp
-	table               table
+	bin, example, sides, profiles string
+	only                          *regexp.Regexp
+	table                         table
 }
 
 // part is one measurement of a control plane.
@@ -61,7 +62,11 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	starters := map[string]starter{
 		"genuine": func(ctx context.Context, dir string) (side, error) { return startGenuine(ctx, bin, dir) },
-		"ours":    func(ctx context.Context, dir string) (side, error) { return startOurs(ctx, bin, dir) },
+		"ours": func(ctx context.Context, dir string) (side, error) {
+			s, err := startOurs(ctx, bin, dir)
+			s.profiles = b.profiles
+			return s, err
+		},
 	}
 	for _, p := range parts {
 		if !b.only.MatchString(p.name) {

@@ -28,6 +28,8 @@ type side struct {
 	config    *rest.Config
 	processes []int
 	stop      func()
+	// profiles is the folder for profiles of its server; empty: none are taken.
+	profiles string
 }
 
 // with runs a measurement on a control plane of its own.

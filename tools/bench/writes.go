@@ -28,41 +28,40 @@ func pod(name, scheduler string) *corev1.Pod {
 // nobody is a scheduler that doesn't run.
 const nobody = "nobody"
 
-// writes creates, patches and applies.
-func writes(ctx context.Context, _ side, cs clients, add func(row, string, float64)) error {
+func creates(ctx context.Context, _ side, cs clients, add func(row, string, float64)) error {
 	rate, err := cs.each(ctx, podCount, func(ctx context.Context, c *kubernetes.Clientset, i int) error {
 		_, err := c.CoreV1().Pods("stored").Create(ctx, pod(fmt.Sprintf("pod-%d", i), nobody), metav1.CreateOptions{})
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	add("create pod", "/s", rate)
-	rate, err = cs.each(ctx, 10_000, func(ctx context.Context, c *kubernetes.Clientset, i int) error {
+	return err
+}
+
+func gets(ctx context.Context, _ side, cs clients, add func(row, string, float64)) error {
+	rate, err := cs.each(ctx, 2*podCount, func(ctx context.Context, c *kubernetes.Clientset, i int) error {
 		_, err := c.CoreV1().Pods("stored").Get(ctx, fmt.Sprintf("pod-%d", i%podCount), metav1.GetOptions{})
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	add("get pod", "/s", rate)
-	rate, err = cs.each(ctx, podCount, func(ctx context.Context, c *kubernetes.Clientset, i int) error {
+	return err
+}
+
+func patches(ctx context.Context, _ side, cs clients, add func(row, string, float64)) error {
+	rate, err := cs.each(ctx, podCount, func(ctx context.Context, c *kubernetes.Clientset, i int) error {
 		patch := fmt.Appendf(nil, `{"status":{"phase":"Pending","podIP":"10.0.%d.%d","conditions":[{"type":"Ready","status":"False","reason":"ContainersNotReady","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, i/250, i%250+1)
 		_, err := c.CoreV1().Pods("stored").Patch(ctx, fmt.Sprintf("pod-%d", i), types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	add("patch pod status (strategic merge)", "/s", rate)
-	rate, err = cs.each(ctx, configMapCount, func(ctx context.Context, c *kubernetes.Clientset, i int) error {
+	return err
+}
+
+func applies(ctx context.Context, _ side, cs clients, add func(row, string, float64)) error {
+	rate, err := cs.each(ctx, configMapCount, func(ctx context.Context, c *kubernetes.Clientset, i int) error {
 		cm := applycorev1.ConfigMap(fmt.Sprintf("config-%d", i), "configs").WithLabels(map[string]string{"app": "bench"}).WithData(map[string]string{"a": "1", "b": "2", "c": "3"})
 		_, err := c.CoreV1().ConfigMaps("configs").Apply(ctx, cm, metav1.ApplyOptions{FieldManager: "bench", Force: true})
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	add("server-side apply, new ConfigMap", "/s", rate)
-	return nil
+	return err
 }
