@@ -196,7 +196,7 @@ func (s *Scope) object(w http.ResponseWriter, r *http.Request, code int, out neg
 
 // encodeObject makes the whole of one object, from the cache's bytes where they are at hand.
 func (s *Scope) encodeObject(m negotiation.Media, res *registry.Result) ([]byte, error) {
-	if res.Entry == nil || (m == negotiation.Protobuf && (s.Resource.FromStorage != nil || s.Resource.Incomplete)) {
+	if res.Entry == nil || (m == negotiation.Protobuf && (s.Resource.FromStorage != nil || s.Resource.Incomplete || s.Resource.Form != nil)) {
 		obj, err := s.Registry.Object(res)
 		if err != nil {
 			return nil, err
