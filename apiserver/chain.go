@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,7 +17,6 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/authz"
 	"github.com/kogge-dev/kogge/apiserver/handlers"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
-	"github.com/kogge-dev/kogge/apiserver/openapi"
 	"github.com/kogge-dev/kogge/apiserver/request"
 )
 
@@ -91,7 +89,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /version", s.version)
 	mux.HandleFunc("GET /version/{$}", s.version)
 	mux.HandleFunc("/version", handlers.NotAllowed)
-	mux.Handle("/openapi/v2", openapi.NewV2(time.Now()))
+	mux.Handle("/openapi/v2", s.openapi2)
 	mux.HandleFunc("/openapi/v3", s.openapi.Index)
 	mux.HandleFunc("/openapi/v3/", s.openapi.Document)
 	mux.HandleFunc("/.well-known/openid-configuration", s.openIDConfiguration)

@@ -50,6 +50,7 @@ type Server struct {
 	authz    authz.Authorizer
 	discover *discovery.Discovery
 	openapi  *openapi.Documents
+	openapi2 *openapi.V2
 	tokens   *authn.ServiceAccounts
 	services *registry.Services
 	custom   *crd.Controller
@@ -91,7 +92,7 @@ func (s *Server) assemble() error {
 	}
 	s.handlers = handlers.New(handlers.Options{Scheme: types(), Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet, Authenticator: s.authn, Authorizer: s.authz})
 	s.discover = &discovery.Discovery{ServerAddress: s.address()}
-	s.openapi = openapi.New()
+	s.openapi, s.openapi2 = openapi.New(), openapi.NewV2(time.Now())
 	if err := s.register(all); err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (s *Server) register(all []*resource.Resource) error {
 	}
 	s.discover.Add(all...)
 	s.custom = crd.New(crd.Options{Definitions: s.handlers.Registry(apiextensions.Definition.GVR()), Store: s.store, Cache: s.cache, Handlers: s.handlers,
-		Discovery: s.discover, Admission: chain, Logger: s.log, Now: time.Now})
+		Discovery: s.discover, OpenAPI: s.openapi, OpenAPIV2: s.openapi2, Admission: chain, Logger: s.log, Now: time.Now})
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/handlers"
 	"github.com/kogge-dev/kogge/apiserver/internal/store"
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
+	"github.com/kogge-dev/kogge/apiserver/openapi"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -37,6 +38,8 @@ type Options struct {
 	Handlers    *handlers.Handlers
 	Discovery   *discovery.Discovery
 	Admission   registry.Admission
+	OpenAPI     *openapi.Documents
+	OpenAPIV2   *openapi.V2
 	Logger      *slog.Logger
 	Now         func() time.Time
 }

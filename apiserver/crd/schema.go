@@ -32,6 +32,8 @@ type publication struct {
 	v2 bool
 	// fields: the selectable fields are told.
 	fields bool
+	// wrap: a reference with a description stands in an allOf, since version 3 knows nothing beside a reference.
+	wrap bool
 }
 
 // reference to a model.
@@ -40,6 +42,15 @@ func (p publication) reference(name string) *spec.Schema {
 		return spec.RefSchema("#/definitions/" + name)
 	}
 	return spec.RefSchema("#/components/schemas/" + name)
+}
+
+// described is a reference with a description.
+func (p publication) described(name, text string) spec.Schema {
+	ref := p.reference(name)
+	if p.wrap {
+		ref = spec.ComposedSchema(*ref)
+	}
+	return *ref.WithDescription(text)
 }
 
 // modelName is what a kind is called in OpenAPI: com.example.v1.Foo.
@@ -74,7 +85,7 @@ func (v *version) openAPISchema(p publication) (*spec.Schema, error) {
 			s = forV2(s)
 		}
 		out = s.ToKubeOpenAPI()
-		out.SetProperty("metadata", *p.reference(metaPackage + "ObjectMeta").WithDescription(metadataText))
+		out.SetProperty("metadata", p.described(metaPackage+"ObjectMeta", metadataText))
 		addType(out, apiVersionText, kindText)
 		p.embedded(out)
 	}
@@ -121,7 +132,7 @@ func (p publication) embedded(s *spec.Schema) {
 		return
 	}
 	addType(s, embeddedAPIVersionText, embeddedKindText)
-	s.SetProperty("metadata", *p.reference(metaPackage + "ObjectMeta").WithDescription(metadataText))
+	s.SetProperty("metadata", p.described(metaPackage+"ObjectMeta", metadataText))
 	for _, name := range []string{"kind", "apiVersion"} {
 		if !slices.Contains(s.Required, name) {
 			s.Required = append(s.Required, name)
@@ -137,7 +148,7 @@ func (v *version) listSchema(p publication) *spec.Schema {
 	items := spec.ArrayProperty(p.reference(modelName(kind))).WithDescription("List of " + names.Plural + ". More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md")
 	s := new(spec.Schema).Typed("object", "").WithDescription(names.ListKind+" is a list of "+names.Kind).WithRequired("items").
 		SetProperty("items", *items).
-		SetProperty("metadata", *p.reference(metaPackage + "ListMeta").WithDescription(listMetadataText))
+		SetProperty("metadata", p.described(metaPackage+"ListMeta", listMetadataText))
 	addType(s, apiVersionText, kindText)
 	s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": v.gvk.Group, "version": v.gvk.Version, "kind": names.ListKind}})
 	v.addFields(s, p)
@@ -154,6 +165,7 @@ func forV2(s *structuralschema.Structural) *structuralschema.Structural {
 
 // lowerToV2 changes one place and says whether it did.
 func lowerToV2(s *structuralschema.Structural) bool {
+	s.Default.Object = nil
 	if v := s.ValueValidation; v != nil {
 		v.AllOf, v.OneOf, v.AnyOf, v.Not = nil, nil, nil, nil
 	}

@@ -37,6 +37,7 @@ func (c *Controller) serve(ctx context.Context, crd *customResourceDefinition) e
 			old.ending.Store(now)
 			old.shown = shown
 			c.Discovery.Swap(old.gvrs, old.resources(verbsOf(crd))...)
+			c.publishAll(old)
 		}
 		return nil
 	}
@@ -60,6 +61,7 @@ func (c *Controller) serve(ctx context.Context, crd *customResourceDefinition) e
 	c.served[crd.Name] = s
 	c.Handlers.Swap(gone, registries...)
 	c.Discovery.Swap(gone, s.resources(verbsOf(crd))...)
+	c.publishAll(old, s)
 	return nil
 }
 
@@ -72,7 +74,17 @@ func (c *Controller) withdraw(name string) {
 	delete(c.served, name)
 	c.Handlers.Swap(s.gvrs)
 	c.Discovery.Swap(s.gvrs)
+	c.publishAll(s)
 	c.Cache.Remove(s.prefix())
+}
+
+// publishAll has the documents that servings are in made anew.
+func (c *Controller) publishAll(of ...*serving) {
+	gvs := map[schema.GroupVersion]bool{}
+	for _, s := range of {
+		s.groupVersions(gvs)
+	}
+	c.publish(gvs)
 }
 
 func verbsOf(crd *customResourceDefinition) []string {

@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"mime"
 	"net/http"
 	"strings"
@@ -27,21 +28,82 @@ const (
 
 // V2 serves the one document of OpenAPI version 2. Safe for concurrent use.
 type V2 struct {
-	load func() *document
+	base func() *document
 	made time.Time
+
+	mu   sync.RWMutex
+	load func() (*document, error) // what is served: the base, and what was added
+}
+
+// Additions are what custom resources add to the document.
+type Additions func() (paths, definitions map[string]json.RawMessage, err error)
+
+// Swap has the document made anew, when it is next asked for, of the base and these additions.
+func (v *V2) Swap(additions Additions) {
+	load := sync.OnceValues(func() (*document, error) {
+		paths, definitions, err := additions()
+		if err != nil || len(paths) == 0 {
+			return v.base(), err
+		}
+		b, err := merge(v.base().json, map[string]map[string]json.RawMessage{"paths": paths, "definitions": definitions})
+		if err != nil {
+			return nil, err
+		}
+		return newV2(b), nil
+	})
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.load = load
+}
+
+// merge adds members to objects that are members of a document; those that are there already stay.
+func merge(base []byte, more map[string]map[string]json.RawMessage) ([]byte, error) {
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal(base, &doc); err != nil {
+		return nil, err
+	}
+	for name, added := range more {
+		var have map[string]json.RawMessage
+		if err := json.Unmarshal(doc[name], &have); err != nil {
+			return nil, err
+		}
+		for key, raw := range added {
+			if have[key] == nil {
+				have[key] = raw
+			}
+		}
+		b, err := json.Marshal(have)
+		if err != nil {
+			return nil, err
+		}
+		doc[name] = b
+	}
+	return json.Marshal(doc)
+}
+
+func newV2(b []byte) *document {
+	return newDocument(b, func(b []byte) (proto.Message, error) { return openapi_v2.ParseDocument(b) })
 }
 
 // NewV2 makes the document; it is unpacked at the first request. Now is when clients may take it to have changed last.
 func NewV2(now time.Time) *V2 {
-	return &V2{made: now, load: sync.OnceValue(func() *document {
-		return newDocument(unpack(packedV2), func(b []byte) (proto.Message, error) { return openapi_v2.ParseDocument(b) })
-	})}
+	v := &V2{made: now, base: sync.OnceValue(func() *document { return newV2(unpack(packedV2)) })}
+	v.load = func() (*document, error) { return v.base(), nil }
+	return v
 }
 
 // ServeHTTP serves the document in the form that the client likes best.
 func (v *V2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["Vary"] = []string{"Accept-Encoding", "Accept"}
-	doc, form := v.load(), formOfV2(r.Header.Get("Accept"))
+	v.mu.RLock()
+	load := v.load
+	v.mu.RUnlock()
+	doc, err := load()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	form := formOfV2(r.Header.Get("Accept"))
 	body := doc.json
 	switch form {
 	case "":
