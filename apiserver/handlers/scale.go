@@ -84,8 +84,7 @@ func (s *Scope) scaleForm() registry.View {
 	return registry.View{
 		Show: func(obj resource.Object) (runtime.Object, error) { return s.scaleOf(obj) },
 		Take: func(obj resource.Object, changed runtime.Object) error {
-			s.Sub.Scale.SetReplicas(obj, changed.(*autoscalingv1.Scale).Spec.Replicas)
-			return nil
+			return s.setReplicas(obj, changed.(*autoscalingv1.Scale).Spec.Replicas)
 		},
 	}
 }
