@@ -4,9 +4,11 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/kogge-dev/kogge/apiserver/admission"
 	"github.com/kogge-dev/kogge/apiserver/admission/policy"
+	"github.com/kogge-dev/kogge/apiserver/admission/webhook"
 	"github.com/kogge-dev/kogge/apiserver/handlers"
 )
 
@@ -15,7 +17,34 @@ func (s *Server) extensions() admission.Extensions {
 	o := policy.Options{
 		World: world{s.handlers}, Kind: s.handlers.Kind, Registry: s.handlers.Registry, Authorizer: s.authz, Collection: s.cache.Collection,
 	}
-	return admission.Extensions{MutatingPolicies: policy.NewMutating(o), ValidatingPolicies: policy.NewValidating(o)}
+	w := webhook.Options{
+		World: world{s.handlers}, Endpoint: s.endpoint, Dial: s.options.PodDial, Authorizer: s.authz, Collection: s.cache.Collection,
+		Scheme: types(), Logger: s.log,
+	}
+	return admission.Extensions{
+		MutatingPolicies: policy.NewMutating(o), MutatingWebhooks: webhook.NewMutating(w),
+		ValidatingPolicies: policy.NewValidating(o), ValidatingWebhooks: webhook.NewValidating(w),
+	}
+}
+
+// endpoint gives the address of one ready endpoint of a Service's port.
+func (s *Server) endpoint(namespace, name string, port int32) (string, error) {
+	own := objects{s.handlers}
+	obj, err := own.Get("", "services", namespace, name)
+	if err != nil {
+		return "", err
+	}
+	list, err := own.List(discoveryv1.GroupName, "endpointslices", namespace)
+	if err != nil {
+		return "", err
+	}
+	var slices []*discoveryv1.EndpointSlice
+	for _, o := range list {
+		if o.GetLabels()[discoveryv1.LabelServiceName] == name {
+			slices = append(slices, o.(*discoveryv1.EndpointSlice))
+		}
+	}
+	return webhook.Endpoint(obj.(*corev1.Service), slices, port)
 }
 
 // world is what a review looks up, in this server.

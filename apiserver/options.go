@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
@@ -49,6 +50,8 @@ type Options struct {
 	ServiceNodePorts [2]int
 
 	Kubelet KubeletClient
+	// PodDial reaches addresses of pods, where webhooks are that a Service names; nil: the plain network.
+	PodDial func(ctx context.Context, network, address string) (net.Conn, error)
 	Logger  *slog.Logger
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kogge-dev/kogge/apiserver/admission/policy"
+	"github.com/kogge-dev/kogge/apiserver/admission/webhook"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 )
 
@@ -20,7 +21,9 @@ type Chain struct{ plugins []plugin }
 // Extensions are the plugins by which users extend the chain.
 type Extensions struct {
 	MutatingPolicies   *policy.Mutating
+	MutatingWebhooks   *webhook.Mutating
 	ValidatingPolicies *policy.Validating
+	ValidatingWebhooks *webhook.Validating
 }
 
 // New makes the chain, in the order of upstream's default plugins.
@@ -40,7 +43,9 @@ func New(objects Objects, x Extensions) *Chain {
 		defaultIngressClass(objects),
 		podTopologyLabels(objects),
 		{name: "MutatingAdmissionPolicy", mutate: x.MutatingPolicies.Mutate},
+		{name: "MutatingAdmissionWebhook", mutate: x.MutatingWebhooks.Mutate},
 		{name: "ValidatingAdmissionPolicy", validate: x.ValidatingPolicies.Validate},
+		{name: "ValidatingAdmissionWebhook", validate: x.ValidatingWebhooks.Validate},
 	}}
 }
 

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 // decision is what one validation said.

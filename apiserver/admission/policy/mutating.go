@@ -61,12 +61,9 @@ func (p *Mutating) Mutate(ctx context.Context, a *registry.Attributes) error {
 
 // run runs the policies that select a write.
 func (p *Mutating) run(ctx context.Context, s *review.Subject, invocations []invocation[*mutator], failures *refusals) error {
-	m := memoryOf(s.Attributes)
-	own, err := s.Version(s.Resource)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	m.begin(s.Attributes, own.Object)
+	m := s.Memory("MutatingAdmissionPolicy")
+	m.Begin(s)
+	defer m.End(s)
 	namespace, err := s.SurroundingNamespace(ctx)
 	if err != nil {
 		return err
@@ -78,18 +75,11 @@ func (p *Mutating) run(ctx context.Context, s *review.Subject, invocations []inv
 			}
 		}
 	}
-	if own, err = s.Version(s.Resource); err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	m.output = nil
-	if own.Object != nil {
-		m.output = own.Object.DeepCopyObject()
-	}
 	return nil
 }
 
 // invoke runs one policy with one parameter object.
-func (p *Mutating) invoke(ctx context.Context, s *review.Subject, m *memory, i *invocation[*mutator], param runtime.Object, namespace *corev1.Namespace, failures *refusals) error {
+func (p *Mutating) invoke(ctx context.Context, s *review.Subject, m *review.Memory, i *invocation[*mutator], param runtime.Object, namespace *corev1.Namespace, failures *refusals) error {
 	v, err := s.Version(i.as)
 	if err != nil {
 		return apierrors.NewInternalError(err)
@@ -101,7 +91,7 @@ func (p *Mutating) invoke(ctx context.Context, s *review.Subject, m *memory, i *
 		return nil
 	}
 	self := ranOf(h.name, i.binding.name, param)
-	if !holds || (s.Again.Running && !m.due[self]) {
+	if !holds || !m.May(s, self) {
 		return nil
 	}
 	before := v.Object
@@ -121,11 +111,10 @@ func (p *Mutating) invoke(ctx context.Context, s *review.Subject, m *memory, i *
 		}
 	}
 	if !equality.Semantic.DeepEqual(before, v.Object) {
-		m.changed()
-		s.Again.Wanted = true
+		m.Changed(s)
 	}
 	if h.evaluator.again {
-		m.before[self] = true
+		m.Ran(self)
 	}
 	if err := s.Accept(v); err != nil {
 		return apierrors.NewInternalError(err)

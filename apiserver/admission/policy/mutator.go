@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
 	"github.com/kogge-dev/kogge/apiserver/admission/review"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 // mutator is a MutatingAdmissionPolicy compiled.

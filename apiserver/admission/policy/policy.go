@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
 	"github.com/kogge-dev/kogge/apiserver/admission/review"
 	"github.com/kogge-dev/kogge/apiserver/authz"
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 // Options of the plugins.

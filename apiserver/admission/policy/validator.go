@@ -5,7 +5,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 // validator is a ValidatingAdmissionPolicy compiled.

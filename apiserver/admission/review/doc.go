@@ -3,5 +3,5 @@
 //
 // A Subject is made once per write and only when there is somebody to ask.
 //
-// Next: apiserver/admission/expression
+// Next: internal/expression
 package review

@@ -112,6 +112,11 @@ func (s *Subject) Forbidden(err error) error {
 	return apierrors.NewForbidden(s.Resource.GR(), s.errorName(), err)
 }
 
+// Refused is the error of a write that could not be judged; it names the object only if the request does.
+func (s *Subject) Refused(err error) error {
+	return apierrors.NewForbidden(s.Resource.GR(), s.Name, err)
+}
+
 // errorName is how errors call the object.
 func (s *Subject) errorName() string {
 	if s.Name != "" {

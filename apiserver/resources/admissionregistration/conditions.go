@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 // maxConditions is how many match conditions there may be.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 // MutatingAdmissionPolicy changes what is written by expressions.

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 var specPath = field.NewPath("spec")

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/util/jsonpath"
 
-	"github.com/kogge-dev/kogge/apiserver/admission/expression"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
+	"github.com/kogge-dev/kogge/internal/expression"
 )
 
 const (
