@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kogge-dev/kogge/apiserver/admission"
 	"github.com/kogge-dev/kogge/apiserver/admission/policy"
@@ -31,6 +32,9 @@ func (s *Server) extensions() admission.Extensions {
 func (s *Server) endpoint(namespace, name string, port int32) (string, error) {
 	own := objects{s.handlers}
 	obj, err := own.Get("", "services", namespace, name)
+	if apierrors.IsNotFound(err) {
+		return "", apierrors.NewNotFound(corev1.Resource("service"), name)
+	}
 	if err != nil {
 		return "", err
 	}

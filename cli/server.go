@@ -152,6 +152,7 @@ func serverOptions(flags serverFlags, keys *pki.Keys, logger *slog.Logger) (apis
 	if flags.nodeNamespace != "" {
 		options.AdvertisePort = flags.nodeSecurePort
 		options.Kubelet.Dial = netns.Open(flags.nodeNamespace).DialContext
+		options.PodDial = options.Kubelet.Dial
 	}
 	serving, err := keys.CA.Server(serverNames, flags.addresses(options))
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/nodettl"
 	"github.com/kogge-dev/kogge/controllers/podautoscaler"
 	"github.com/kogge-dev/kogge/controllers/podgc"
+	"github.com/kogge-dev/kogge/controllers/policystatus"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
 	"github.com/kogge-dev/kogge/controllers/replication"
 	"github.com/kogge-dev/kogge/controllers/resourcequota"
@@ -65,6 +66,7 @@ var all = []component.Component{
 	tainteviction.Component,
 	podgc.Component,
 	disruption.Component,
+	policystatus.Component,
 }
 
 // Names lists the controllers by upstream's names, in order.

@@ -76,10 +76,10 @@ func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cach
 	if err != nil {
 		return nil, err
 	}
-	if err := r.judgeDeletion(ctx, namespace, obj, options, dryRun, asked); err != nil {
+	if err := CheckPreconditions(r.Resource, obj, options); err != nil {
 		return nil, err
 	}
-	if err := CheckPreconditions(r.Resource, obj, options); err != nil {
+	if err := r.judgeDeletion(ctx, namespace, obj, options, dryRun, asked); err != nil {
 		return nil, err
 	}
 	before := obj.DeepCopyObject().(resource.Object)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -102,51 +101,4 @@ func (i *invocation) review(s *review.Subject, id types.UID, version string) *ad
 	r.UID = id
 	r.Object, r.OldObject = runtime.RawExtension{Object: i.version.Object}, runtime.RawExtension{Object: i.version.Old}
 	return &admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{Kind: reviewKind, APIVersion: admissionv1.GroupName + "/" + version}, Request: r}
-}
-
-// unreadableError: the answer is no review at all.
-type unreadableError struct{ error }
-
-// read reads and checks an answer. Of v1beta1 much was never checked.
-func read(body []byte, id types.UID, version string, mutating bool) (*admissionv1.AdmissionResponse, error) {
-	answer := &admissionv1.AdmissionReview{}
-	if err := json.Unmarshal(body, answer); err != nil {
-		return nil, &unreadableError{err}
-	}
-	r := answer.Response
-	if r == nil {
-		return nil, errors.New("webhook response was absent")
-	}
-	if version == "v1beta1" {
-		jsonPatch := admissionv1.PatchTypeJSONPatch
-		r.PatchType = &jsonPatch
-		if !mutating {
-			r.Patch = nil
-		}
-		return r, nil
-	}
-	if r.UID != id {
-		return nil, fmt.Errorf("expected response.uid=%q, got %q", id, r.UID)
-	}
-	want := admissionv1.SchemeGroupVersion.WithKind(reviewKind)
-	if got := answer.GroupVersionKind(); got != want {
-		return nil, fmt.Errorf("expected webhook response of %v, got %v", want.String(), got.String())
-	}
-	return r, checkPatch(r, mutating)
-}
-
-func checkPatch(r *admissionv1.AdmissionResponse, mutating bool) error {
-	switch {
-	case !mutating && len(r.Patch) > 0:
-		return errors.New("validating webhook may not return response.patch")
-	case !mutating && r.PatchType != nil:
-		return errors.New("validating webhook may not return response.patchType")
-	case len(r.Patch) > 0 && r.PatchType == nil:
-		return errors.New("webhook returned response.patch but not response.patchType")
-	case len(r.Patch) == 0 && r.PatchType != nil:
-		return errors.New("webhook returned response.patchType but not response.patch")
-	case r.PatchType != nil && *r.PatchType == "":
-		return fmt.Errorf("webhook returned invalid response.patchType of %q", *r.PatchType)
-	}
-	return nil
 }
