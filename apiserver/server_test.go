@@ -29,13 +29,17 @@ func start(t *testing.T) (*apiserver.Server, kubernetes.Interface) {
 }
 
 // startAt runs a server on a folder until stop is called.
-func startAt(t *testing.T, dir string) (s *apiserver.Server, stop func()) {
+func startAt(t *testing.T, dir string, change ...func(*apiserver.Options)) (s *apiserver.Server, stop func()) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = apiserver.New(t.Context(), apiserver.Options{DataDir: dir, UnsafeNoFsync: true, ServiceAccountKey: key, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	o := apiserver.Options{DataDir: dir, UnsafeNoFsync: true, ServiceAccountKey: key, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, f := range change {
+		f(&o)
+	}
+	s, err = apiserver.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

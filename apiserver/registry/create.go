@@ -180,7 +180,7 @@ func (r *Registry) insert(ctx context.Context, key string, obj resource.Object, 
 	if err != nil {
 		return nil, err
 	}
-	return r.publish(key, raw, rev, shown, stored, true), nil
+	return r.publish(key, raw, rev, shown, stored, true), r.settle(ctx, rev)
 }
 
 // publish parks the entry of a write for the cache, and makes the result.
@@ -192,6 +192,14 @@ func (r *Registry) publish(key string, raw []byte, rev int64, obj, stored resour
 	e.Revision = rev
 	r.Cache.Park(e)
 	return &Result{Object: obj, Entry: e, Created: created}
+}
+
+// settle waits until the cache has a write on which others' writes depend.
+func (r *Registry) settle(ctx context.Context, rev int64) error {
+	if !r.Resource.Governs {
+		return nil
+	}
+	return r.Cache.WaitFor(ctx, rev)
 }
 
 func (r *Registry) ttl(stored resource.Object) int64 {

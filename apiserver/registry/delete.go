@@ -99,7 +99,7 @@ func (r *Registry) tryDelete(ctx context.Context, namespace, key string, e *cach
 		if err != nil {
 			return nil, err
 		}
-		return &Deletion{Object: r.gone(before, rev).Object, Gone: true}, nil
+		return &Deletion{Object: r.gone(before, rev).Object, Gone: true}, r.settle(ctx, rev)
 	}
 	result, err := r.replace(ctx, key, e, obj, before, UpdateOptions{WriteOptions: WriteOptions{DryRun: dryRun}})
 	if err != nil || step == deleteLater {

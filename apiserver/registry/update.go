@@ -185,7 +185,7 @@ func (r *Registry) replace(ctx context.Context, key string, e *cache.Entry, obj,
 		if err != nil {
 			return nil, err
 		}
-		return r.gone(obj, rev), nil
+		return r.gone(obj, rev), r.settle(ctx, rev)
 	}
 	raw, stored, shown, err := r.encode(obj)
 	if err != nil {
@@ -201,7 +201,7 @@ func (r *Registry) replace(ctx context.Context, key string, e *cache.Entry, obj,
 	if err != nil {
 		return nil, err
 	}
-	return r.publish(key, raw, rev, shown, stored, false), nil
+	return r.publish(key, raw, rev, shown, stored, false), r.settle(ctx, rev)
 }
 
 // lastFinalizerGoes says whether the update ends a deletion that only finalizers held up.

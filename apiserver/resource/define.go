@@ -59,6 +59,7 @@ type Kind[T Object] struct {
 	Deprecated     string
 	CreateOnUpdate bool
 	NeedsVersion   bool
+	Governs        bool
 	ReturnDeleted  bool
 	Propagation    Propagation
 	OrphanWarning  string
@@ -105,7 +106,7 @@ func Define[T Object](k Kind[T]) *Resource {
 
 		ValidateName: k.ValidateName, CreateOnUpdate: k.CreateOnUpdate, NeedsVersion: k.NeedsVersion,
 		OwnMetadata: k.OwnMetadata, ErrorKind: k.ErrorKind, Deprecated: k.Deprecated,
-		ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation, OrphanWarning: k.OrphanWarning,
+		Governs: k.Governs, ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation, OrphanWarning: k.OrphanWarning,
 		Incomplete: k.Incomplete, Undeletable: k.Undeletable,
 	}
 	if r.Singular == "" {

@@ -178,6 +178,8 @@ type Resource struct {
 	CreateOnUpdate bool
 	// NeedsVersion: an update must name the version that it replaces.
 	NeedsVersion bool
+	// Governs: others' writes depend on it, so a write of it is answered only once the cache has it.
+	Governs bool
 	// ReturnDeleted: DELETE answers with the object rather than with a Status.
 	ReturnDeleted bool
 	// BeginDelete marks an object whose deletion is asked for the first time, by a rule of the kind's own, instead of

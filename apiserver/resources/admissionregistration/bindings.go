@@ -43,7 +43,7 @@ var ValidatingAdmissionPolicyBinding = resource.Define(resource.Kind[*admissionv
 			return reservedWarnings(b.Name)
 		},
 	},
-	OwnMetadata: true, NeedsVersion: true,
+	OwnMetadata: true, NeedsVersion: true, Governs: true,
 	Columns: bindingColumns,
 	Row: func(b *admissionv1.ValidatingAdmissionPolicyBinding) []any {
 		return []any{b.Name, b.Spec.PolicyName, paramRefText(b.Spec.ParamRef), resource.AgeOf(b)}
@@ -72,7 +72,7 @@ var MutatingAdmissionPolicyBinding = resource.Define(resource.Kind[*admissionv1.
 			return reservedWarnings(b.Name)
 		},
 	},
-	OwnMetadata: true, NeedsVersion: true,
+	OwnMetadata: true, NeedsVersion: true, Governs: true,
 	Columns: bindingColumns,
 	Row: func(b *admissionv1.MutatingAdmissionPolicyBinding) []any {
 		return []any{b.Name, b.Spec.PolicyName, paramRefText(b.Spec.ParamRef), resource.AgeOf(b)}

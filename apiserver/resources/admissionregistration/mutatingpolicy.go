@@ -41,7 +41,7 @@ var MutatingAdmissionPolicy = resource.Define(resource.Kind[*admissionv1.Mutatin
 			return reservedWarnings(p.Name)
 		},
 	},
-	OwnMetadata: true, NeedsVersion: true,
+	OwnMetadata: true, NeedsVersion: true, Governs: true,
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn,
 		resource.Column("Mutations", "integer", "Mutation indicates the number of mutations rules defined in this configuration"),

@@ -41,7 +41,7 @@ var MutatingWebhookConfiguration = resource.Define(resource.Kind[*admissionv1.Mu
 			return append(reservedWarnings(c.Name), virtualWarnings(c.Webhooks)...)
 		},
 	},
-	OwnMetadata: true, NeedsVersion: true,
+	OwnMetadata: true, NeedsVersion: true, Governs: true,
 	Columns: hookColumns,
 	Row: func(c *admissionv1.MutatingWebhookConfiguration) []any {
 		return []any{c.Name, int64(len(c.Webhooks)), resource.AgeOf(c)}

@@ -66,7 +66,7 @@ var ValidatingAdmissionPolicy = resource.Define(resource.Kind[*admissionv1.Valid
 		},
 		ResetFields: []string{"metadata", "spec"},
 	},
-	OwnMetadata: true, NeedsVersion: true,
+	OwnMetadata: true, NeedsVersion: true, Governs: true,
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn,
 		resource.Column("Validations", "integer", "Validations indicates the number of validation rules defined in this configuration"),

@@ -54,7 +54,7 @@ var ValidatingWebhookConfiguration = resource.Define(resource.Kind[*admissionv1.
 			return append(reservedWarnings(c.Name), virtualWarnings(commonHooks(c.Webhooks))...)
 		},
 	},
-	OwnMetadata: true, NeedsVersion: true,
+	OwnMetadata: true, NeedsVersion: true, Governs: true,
 	Columns: hookColumns,
 	Row: func(c *admissionv1.ValidatingWebhookConfiguration) []any {
 		return []any{c.Name, int64(len(c.Webhooks)), resource.AgeOf(c)}

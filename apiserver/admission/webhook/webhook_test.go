@@ -1,0 +1,114 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	registrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func slice(kind discoveryv1.AddressType, port string, number int32, endpoints ...discoveryv1.Endpoint) *discoveryv1.EndpointSlice {
+	return &discoveryv1.EndpointSlice{AddressType: kind, Endpoints: endpoints, Ports: []discoveryv1.EndpointPort{{Name: &port, Port: &number}}}
+}
+
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	service := func(kind corev1.ServiceType) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{Type: kind, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
+			Ports: []corev1.ServicePort{{Name: "https", Port: 443}, {Name: "other", Port: 80}}}}
+	}
+	ready, unready := discoveryv1.Endpoint{Addresses: []string{"10.0.0.1"}}, discoveryv1.Endpoint{Addresses: []string{"10.0.0.2"}, Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(false)}}
+	six := discoveryv1.Endpoint{Addresses: []string{"fd00::1"}}
+	for _, c := range []struct {
+		name   string
+		s      *corev1.Service
+		slices []*discoveryv1.EndpointSlice
+		port   int32
+		want   string // an address or an error
+	}{
+		{"the ready one", service("ClusterIP"), []*discoveryv1.EndpointSlice{slice("IPv4", "https", 8443, unready, ready)}, 443, "10.0.0.1:8443"},
+		{"its family first", service("ClusterIP"), []*discoveryv1.EndpointSlice{slice("IPv6", "https", 8443, six), slice("IPv4", "https", 8443, ready)}, 443, "10.0.0.1:8443"},
+		{"else the other", service("ClusterIP"), []*discoveryv1.EndpointSlice{slice("IPv6", "https", 8443, six)}, 443, "[fd00::1]:8443"},
+		{"none ready", service("NodePort"), []*discoveryv1.EndpointSlice{slice("IPv4", "https", 8443, unready)}, 443, `no endpoints available for service "s"`},
+		{"another port's", service("NodePort"), []*discoveryv1.EndpointSlice{slice("IPv4", "other", 8080, ready)}, 443, `no endpoints available for service "s"`},
+		{"no such port", service("ClusterIP"), nil, 1, `no service port 1 found for service "s"`},
+		{"outside", service("ExternalName"), nil, 443, `unsupported service type "ExternalName"`},
+	} {
+		got, err := Endpoint(c.s, c.slices, c.port)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	const head = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"`
+	for _, c := range []struct {
+		body, version string
+		mutating      bool
+		want          string // the error; empty: none
+	}{
+		{head + `,"response":{"uid":"u","allowed":true}}`, "v1", false, ""},
+		{head + `,"response":{"uid":"u","allowed":true,"patch":"W10=","patchType":"JSONPatch"}}`, "v1", true, ""},
+		{head + `}`, "v1", false, "webhook response was absent"},
+		{head + `,"response":{"uid":"x"}}`, "v1", false, `expected response.uid="u", got "x"`},
+		{head + `,"response":{"uid":"u","patch":"W10="}}`, "v1", false, "validating webhook may not return response.patch"},
+		{head + `,"response":{"uid":"u","patchType":"JSONPatch"}}`, "v1", false, "validating webhook may not return response.patchType"},
+		{head + `,"response":{"uid":"u","patch":"W10="}}`, "v1", true, "webhook returned response.patch but not response.patchType"},
+		{head + `,"response":{"uid":"u","patchType":"JSONPatch"}}`, "v1", true, "webhook returned response.patchType but not response.patch"},
+		{`{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","response":{"uid":"any","allowed":true}}`, "v1beta1", false, ""},
+	} {
+		_, err := read([]byte(c.body), "u", c.version, c.mutating)
+		if got := fmt.Sprint(err); got != c.want && (err != nil || c.want != "") {
+			t.Errorf("%s: %v", c.body, err)
+		}
+	}
+	var unreadable *unreadableError
+	if _, err := read([]byte("[]"), "u", "v1", false); !errors.As(err, &unreadable) {
+		t.Error(err)
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	h := &hook{MutatingWebhook: registrationv1.MutatingWebhook{Name: "h"}}
+	for _, c := range []struct {
+		result *metav1.Status
+		code   int32
+		text   string
+	}{
+		{nil, 400, `admission webhook "h" denied the request without explanation`},
+		{&metav1.Status{Message: "no", Code: 418}, 418, `admission webhook "h" denied the request: no`},
+		{&metav1.Status{Reason: "Because", Code: 200, Status: "Success"}, 400, `admission webhook "h" denied the request: Because`},
+	} {
+		var status *apierrors.StatusError
+		if err := h.refusal(c.result); !errors.As(err, &status) || status.ErrStatus.Code != c.code || status.ErrStatus.Message != c.text || status.ErrStatus.Status != "Failure" {
+			t.Errorf("%+v: %v", c.result, err)
+		}
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	ignore := registrationv1.Ignore
+	lenient, strict := &hook{MutatingWebhook: registrationv1.MutatingWebhook{Name: "h", FailurePolicy: &ignore}}, &hook{MutatingWebhook: registrationv1.MutatingWebhook{Name: "h"}}
+	if err := lenient.outcome(lenient.cannot("x")); err != nil {
+		t.Error(err)
+	}
+	if err := strict.outcome(strict.cannot("x")); !apierrors.IsInternalError(err) || err.Error() != `Internal error occurred: failed calling webhook "h": x` {
+		t.Error(err)
+	}
+	if err := lenient.outcome(lenient.refusal(nil)); !apierrors.IsBadRequest(err) && err == nil {
+		t.Error("a refusal was ignored")
+	}
+}
