@@ -29,15 +29,15 @@ func finalize(w http.ResponseWriter, r *http.Request, s *Scope) {
 		return
 	}
 	wanted := obj.(*corev1.Namespace)
-	update := registry.UpdateOptions{WriteOptions: registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r)}, Hooks: &resource.Hooks{}, UID: wanted.UID}
-	res, err := s.Registry.Update(ctx, "", s.Info.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
-		ns := current.(*corev1.Namespace)
+	write := registry.WriteOptions{DryRun: len(o.DryRun) > 0, Manager: manager(o.FieldManager, r), Subresource: s.subresource(), Options: o}
+	res, err := s.Registry.Update(ctx, "", s.Info.Name, func(ctx context.Context, current resource.Object, _ bool) (resource.Object, error) {
+		ns := current.DeepCopyObject().(*corev1.Namespace)
 		ns.Spec.Finalizers = wanted.Spec.Finalizers
 		if wanted.ResourceVersion != "" {
 			ns.ResourceVersion = wanted.ResourceVersion
 		}
-		return ns, nil
-	}, update)
+		return s.Registry.Patched(ctx, s.Info.Namespace, current, true, ns, write, true)
+	}, registry.UpdateOptions{WriteOptions: write, Hooks: &resource.Hooks{}, UID: wanted.UID})
 	if err != nil {
 		s.fail(w, r, err)
 		return

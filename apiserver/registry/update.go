@@ -154,8 +154,8 @@ func (r *Registry) prepareUpdate(ctx context.Context, namespace string, obj, old
 	}
 	r.warn(ctx, hooks, obj, old)
 	keepTimes(obj, old)
-	if o.Hooks != nil {
-		return nil // what such an endpoint is sent was judged by it
+	if o.Hooks != nil && o.Subresource == "" {
+		return nil // what such an endpoint is sent, such as a Binding, was judged as what it is
 	}
 	return r.judge(ctx, namespace, obj, old, o.WriteOptions)
 }

@@ -66,7 +66,7 @@ type invocation[E any] struct {
 	params  []runtime.Object
 }
 
-// select gives the invocations for a write. Policies and bindings that can't be used are told to fail.
+// selectHooks gives the invocations for a write. Policies and bindings that can't be used are told to fail.
 func selectHooks[E any](ctx context.Context, s *review.Subject, hooks []*hook[E], o *Options, fail func(err error, h *hook[E], b *binding)) []invocation[E] {
 	var out []invocation[E]
 	for _, h := range hooks {

@@ -112,3 +112,16 @@ func TestOutcome(t *testing.T) {
 		t.Error("a refusal was ignored")
 	}
 }
+
+// FuzzAnswer: whatever a webhook answers, it is read or refused.
+func FuzzAnswer(f *testing.F) {
+	f.Add(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u","allowed":true}}`)
+	f.Add("a: {b: [*c]}")
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, version := range []string{"v1", "v1beta1"} {
+			if r, err := read([]byte(body), "u", version, true); (r == nil) == (err == nil) && r == nil {
+				t.Errorf("%q: neither an answer nor an error", body)
+			}
+		}
+	})
+}
