@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,7 +48,31 @@ func (s *Server) bootstrap(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := publishServiceRange(ctx, c, s.options.ServiceClusterIPRange); err != nil {
+		return err
+	}
 	return s.publish(ctx, c)
+}
+
+// publishServiceRange keeps the ServiceCIDR of the range that the server was given.
+func publishServiceRange(ctx context.Context, c kubernetes.Interface, services netip.Prefix) error {
+	const name = "kubernetes"
+	client := c.NetworkingV1().ServiceCIDRs()
+	if _, err := client.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); !apierrors.IsNotFound(err) {
+		return err
+	}
+	cidr := &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{services.String()}}}
+	created, err := client.Create(ctx, cidr, metav1.CreateOptions{})
+	if err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	}
+	created.Status.Conditions = []metav1.Condition{{Type: networkingv1.ServiceCIDRConditionReady, Status: metav1.ConditionTrue,
+		LastTransitionTime: metav1.Now(), Message: "Kubernetes default Service CIDR is ready"}}
+	_, err = client.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	return err
 }
 
 // publish keeps the Service "kubernetes", and its endpoints when the server has an address that pods reach.

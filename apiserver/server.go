@@ -230,6 +230,9 @@ func (s *Server) begin(ctx context.Context) error {
 		return fmt.Errorf("first objects: %w", err)
 	}
 	close(s.ready)
+	if err := s.registerGroups(ctx, resources.All()); err != nil && ctx.Err() == nil {
+		s.log.Warn("registering group versions", "error", err)
+	}
 	s.log.Info("ready", "resources", len(resources.All()), "revision", s.cache.Revision())
 	return nil
 }

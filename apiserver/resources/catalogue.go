@@ -4,6 +4,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources/admissionregistration"
 	"github.com/kogge-dev/kogge/apiserver/resources/apiextensions"
+	"github.com/kogge-dev/kogge/apiserver/resources/apiregistration"
 	"github.com/kogge-dev/kogge/apiserver/resources/apps"
 	"github.com/kogge-dev/kogge/apiserver/resources/authentication"
 	"github.com/kogge-dev/kogge/apiserver/resources/authorization"
@@ -34,6 +35,7 @@ func All() []*resource.Resource {
 		authentication.SelfSubjectReview, authentication.TokenReview,
 		authorization.LocalSubjectAccessReview, authorization.SelfSubjectAccessReview, authorization.SelfSubjectRulesReview, authorization.SubjectAccessReview,
 		apiextensions.Definition,
+		apiregistration.APIService,
 		apps.ControllerRevision, apps.DaemonSet, apps.Deployment, apps.ReplicaSet, apps.StatefulSet,
 		autoscaling.V1, autoscaling.HorizontalPodAutoscaler,
 		batch.CronJob, batch.Job,
