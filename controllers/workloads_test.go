@@ -43,6 +43,8 @@ func TestWorkloads(t *testing.T) {
 		"budget":                 disruptionBudget,
 		"job":                    indexedJob,
 		"failing job":            failingJob,
+		"quota":                  resourceQuota,
+		"volumes":                volumes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
