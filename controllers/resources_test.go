@@ -24,7 +24,8 @@ func resourceQuota(w *world) {
 				return err.Error()
 			}
 			p, d := q.Status.Used["pods"], q.Status.Used["count/deployments.apps"]
-			if p.String() != pods || d.String() != deployments {
+			// A quota that hasn't been counted yet bounds nothing.
+			if len(q.Status.Used) != len(hard) || p.String() != pods || d.String() != deployments {
 				return fmt.Sprintf("used %+v", q.Status.Used)
 			}
 			return ""
