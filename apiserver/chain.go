@@ -163,7 +163,7 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
-	case doc == nil && len(parts) > 1 && !legacy && s.discover.Group(parts[1]) == nil:
+	case doc == nil && len(parts) > 1 && !legacy && s.discover.Custom(parts[1]):
 		http.NotFound(w, r)
 		return
 	case doc == nil:

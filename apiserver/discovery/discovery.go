@@ -137,7 +137,7 @@ func (d *Discovery) Resources(gv schema.GroupVersion) *metav1.APIResourceList {
 				ShortNames: r.Short, Categories: r.Categories, StorageVersionHash: storageVersionHash(r),
 			})
 		}
-		for _, s := range sorted(r.Subresources) {
+		for _, s := range subresources(r) {
 			res := metav1.APIResource{Name: r.Plural + "/" + s.Name, Namespaced: r.Namespaced, Kind: r.Kind, Verbs: s.Verbs}
 			if !s.GVK.Empty() {
 				res.Kind = s.GVK.Kind
@@ -164,10 +164,20 @@ func storageVersionHash(r *resource.Resource) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-func sorted(subs []resource.Subresource) []resource.Subresource {
-	out := slices.Clone(subs)
-	slices.SortFunc(out, func(a, b resource.Subresource) int { return cmp.Compare(a.Name, b.Name) })
+// subresources in discovery's order: by name, but for custom resources, whose status comes first.
+func subresources(r *resource.Resource) []resource.Subresource {
+	out := slices.Clone(r.Subresources)
+	if !r.Whole {
+		slices.SortFunc(out, func(a, b resource.Subresource) int { return cmp.Compare(a.Name, b.Name) })
+	}
 	return out
+}
+
+// Custom says whether a group holds nothing but custom resources.
+func (d *Discovery) Custom(group string) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return !slices.ContainsFunc(d.resources, func(r *resource.Resource) bool { return r.Group == group && !r.Whole })
 }
 
 // aggregated is the one document of all groups, or of the legacy group. The caller holds mu.
@@ -200,23 +210,24 @@ func (d *Discovery) version(gv schema.GroupVersion) apidiscoveryv2.APIVersionDis
 		}
 		res := apidiscoveryv2.APIResourceDiscovery{
 			Resource: r.Plural, SingularResource: r.Singular, Scope: scope, Verbs: r.Verbs, ShortNames: r.Short, Categories: r.Categories,
-			ResponseKind: responseKind(gv, r.GVK()),
+			ResponseKind: responseKind(gv, r.GVK(), r.Whole),
 		}
-		for _, s := range sorted(r.Subresources) {
+		for _, s := range subresources(r) {
 			kind := r.GVK()
 			if !s.GVK.Empty() {
 				kind = s.GVK
 			}
-			res.Subresources = append(res.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: s.Name, ResponseKind: responseKind(gv, kind), Verbs: s.Verbs})
+			res.Subresources = append(res.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: s.Name, ResponseKind: responseKind(gv, kind, r.Whole), Verbs: s.Verbs})
 		}
 		out.Resources = append(out.Resources, res)
 	}
 	return out
 }
 
-// responseKind names a kind as aggregated discovery does: a kind of the group version that it stands in goes without both.
-func responseKind(in schema.GroupVersion, k schema.GroupVersionKind) *metav1.GroupVersionKind {
-	if k.GroupVersion() == in {
+// responseKind names a kind as aggregated discovery does: a kind of the group version that it stands in goes without both, unless
+// it is a custom resource's.
+func responseKind(in schema.GroupVersion, k schema.GroupVersionKind, custom bool) *metav1.GroupVersionKind {
+	if k.GroupVersion() == in && !custom {
 		return &metav1.GroupVersionKind{Kind: k.Kind}
 	}
 	return &metav1.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}

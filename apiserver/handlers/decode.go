@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -112,6 +113,9 @@ func (s *Scope) coerce(obj runtime.Object, err error, strict bool) (runtime.Obje
 
 // unconvertible is the error for an object of another kind than is wanted. A genuine server names its internal type.
 func unconvertible(got, want schema.GroupVersionKind) error {
+	if want.Group == apiextensionsv1.GroupName { // a server of its own within the genuine one: it knows no other kinds
+		return fmt.Errorf("no kind %q is registered for version %q in scheme %q", got.Kind, got.GroupVersion(), "pkg/runtime/scheme.go:111")
+	}
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(want.Group), want.Kind)
 }
 

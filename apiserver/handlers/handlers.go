@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -162,7 +163,7 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i := request.InfoFrom(r.Context())
 	s := h.scope(i)
 	if s == nil || !s.fits() {
-		NotFound(w, r)
+		h.missing(w, r, i)
 		return
 	}
 	if !negotiation.Accepts(r) {
@@ -180,6 +181,10 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	handle := s.handler(r.Method)
+	if handle == nil && s.Sub != nil && s.Resource.Whole {
+		s.fail(w, r, apierrors.NewMethodNotSupported(s.Resource.GR(), i.Verb))
+		return
+	}
 	if handle == nil {
 		NotAllowed(w, r)
 		return
@@ -188,6 +193,25 @@ func (h *Handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		request.Warn(r.Context(), s.Resource.Deprecated)
 	}
 	handle(w, r)
+}
+
+// missing answers for a path that no resource is at. Of what is below a custom resource's object it names the object.
+func (h *Handlers) missing(w http.ResponseWriter, r *http.Request, i *request.Info) {
+	h.mu.RLock()
+	base := h.scopes[schema.GroupVersionResource{Group: i.Group, Version: i.Version, Resource: i.Resource}]
+	custom := i.Group != ""
+	for gvr, s := range h.scopes {
+		custom = custom && (gvr.Group != i.Group || s.Resource.Whole)
+	}
+	h.mu.RUnlock()
+	switch {
+	case base != nil && base.Resource.Whole && i.Subresource != "":
+		Error(w, r, apierrors.NewNotFound(base.Resource.GR(), i.Name))
+	case custom:
+		http.NotFound(w, r) // of a group that it has only from definitions a genuine server speaks in plain text
+	default:
+		NotFound(w, r)
+	}
 }
 
 // specialKey is under which a special handler is found.
@@ -205,6 +229,9 @@ func (s *Scope) fits() bool {
 		return false
 	}
 	// An object in no namespace has a path only for lists of all namespaces.
+	if s.Resource.Whole && s.Resource.Namespaced && i.Namespace == "" {
+		return i.Verb == "list" || i.Verb == "watch"
+	}
 	return !s.Resource.Namespaced || i.Namespace != "" || len(i.Parts) == 0
 }
 

@@ -130,7 +130,7 @@ func write(w http.ResponseWriter, r *http.Request, code int, out negotiation.Out
 		}
 	case out.Pretty && out.Media == negotiation.JSON:
 		var b bytes.Buffer
-		if err := json.Indent(&b, body, "", "  "); err == nil {
+		if err := json.Indent(&b, bytes.TrimSuffix(body, []byte{'\n'}), "", "  "); err == nil {
 			body = b.Bytes()
 		}
 	}

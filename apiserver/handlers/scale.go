@@ -95,7 +95,11 @@ func (s *Scope) writeScale(w http.ResponseWriter, r *http.Request, out negotiati
 		s.fail(w, r, err)
 		return
 	}
-	view := Scope{Resource: scaleView, Info: s.Info, handlers: s.handlers}
+	form := *scaleView
+	if s.Sub.Scale.Table != nil {
+		form.Table = s.Sub.Scale.Table
+	}
+	view := Scope{Resource: &form, Info: s.Info, handlers: s.handlers}
 	view.object(w, r, http.StatusOK, out, &registry.Result{Object: sc})
 }
 

@@ -104,7 +104,7 @@ func (r *Registry) prepareCreate(ctx context.Context, namespace string, obj reso
 		errs = genericvalidation.ValidateObjectMetaAccessor(obj, r.Resource.Namespaced, pathSegment, field.NewPath("metadata"))
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), once(errs))
+		return apierrors.NewInvalid(r.Resource.InvalidKindOf(obj), obj.GetName(), once(errs))
 	}
 	r.warn(ctx, hooks, obj, nil)
 	return r.judge(ctx, namespace, obj, nil, o)

@@ -166,8 +166,11 @@ func CheckPreconditions(res *resource.Resource, obj resource.Object, options *me
 	// The Kind stands where a resource is meant: that is how a genuine server answers.
 	kind := res.InvalidKind()
 	gr := schema.GroupResource{Group: kind.Group, Resource: kind.Kind}
-	if res.Held != nil {
-		return heldPreconditions(res, obj, p)
+	switch {
+	case res.Held != nil:
+		return ownPreconditions(res, obj, p, "Precondition failed")
+	case res.BeginDelete != nil:
+		return ownPreconditions(res, obj, p, "precondition failed")
 	}
 	if p.UID != nil && *p.UID != obj.GetUID() {
 		return apierrors.NewConflict(gr, obj.GetName(), fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, obj.GetUID()))
@@ -178,13 +181,13 @@ func CheckPreconditions(res *resource.Resource, obj resource.Object, options *me
 	return nil
 }
 
-// heldPreconditions is how a kind with finalizers in its spec, a Namespace, says the same.
-func heldPreconditions(res *resource.Resource, obj resource.Object, p *metav1.Preconditions) error {
+// ownPreconditions is how kinds with a deletion of their own, Namespaces and definitions, say the same.
+func ownPreconditions(res *resource.Resource, obj resource.Object, p *metav1.Preconditions, text string) error {
 	if p.UID != nil && *p.UID != obj.GetUID() {
-		return apierrors.NewConflict(res.GR(), obj.GetName(), fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, obj.GetUID()))
+		return apierrors.NewConflict(res.GR(), obj.GetName(), fmt.Errorf("%s: UID in precondition: %v, UID in object meta: %v", text, *p.UID, obj.GetUID()))
 	}
 	if p.ResourceVersion != nil && *p.ResourceVersion != obj.GetResourceVersion() {
-		return apierrors.NewConflict(res.GR(), obj.GetName(), fmt.Errorf("Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *p.ResourceVersion, obj.GetResourceVersion()))
+		return apierrors.NewConflict(res.GR(), obj.GetName(), fmt.Errorf("%s: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", text, *p.ResourceVersion, obj.GetResourceVersion()))
 	}
 	return nil
 }

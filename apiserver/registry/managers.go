@@ -122,7 +122,9 @@ func (c converter) Default(obj runtime.Object) {
 func (r *Registry) manage(live, obj resource.Object, o WriteOptions) resource.Object {
 	gvk := r.Resource.GVK()
 	live.GetObjectKind().SetGroupVersionKind(gvk)
-	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	if !r.Resource.Whole { // a tree tells by itself what it is, be it another kind than is wanted
+		obj.GetObjectKind().SetGroupVersionKind(gvk)
+	}
 	out := r.managers[o.Subresource].UpdateNoErrors(live, obj, o.Manager).(resource.Object)
 	resource.Untype(live)
 	resource.Untype(out)

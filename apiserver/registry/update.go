@@ -150,7 +150,7 @@ func (r *Registry) prepareUpdate(ctx context.Context, namespace string, obj, old
 		errs = append(errs, hooks.ValidateUpdate(ctx, obj, old)...)
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(r.Resource.InvalidKind(), obj.GetName(), once(errs))
+		return apierrors.NewInvalid(r.Resource.InvalidKindOf(obj), obj.GetName(), once(errs))
 	}
 	r.warn(ctx, hooks, obj, old)
 	keepTimes(obj, old)

@@ -98,6 +98,8 @@ type Scale struct {
 	// missing, written; nil: there always is one.
 	Unset      func(obj Object) bool
 	UnsetError func(write bool) error
+	// Table is how a Scale of the resource looks; nil: as Scales do.
+	Table *Table
 	// ReplicasPath in the object, for managedFields.
 	ReplicasPath []string
 }
@@ -224,6 +226,14 @@ func (r *Resource) InvalidKind() schema.GroupKind {
 		return r.ErrorKind
 	}
 	return r.GVK().GroupKind()
+}
+
+// InvalidKindOf is the kind as errors name it: of a tree, what it says it is.
+func (r *Resource) InvalidKindOf(obj Object) schema.GroupKind {
+	if r.Whole {
+		return obj.GetObjectKind().GroupVersionKind().GroupKind()
+	}
+	return r.InvalidKind()
 }
 
 // Sub returns the subresource of a name, or nil.
