@@ -111,7 +111,7 @@ func TestCustomResourcesAreJudged(t *testing.T) {
 		}
 	}
 	other := strings.Replace(made("other", "{}"), "Widget", "Gadget", 1)
-	if code, _, body := call(t, s, "POST", widgets, "application/json", other); code != 422 || !strings.Contains(body, `Gadget.shop.example.com \"other\" is invalid: kind: Invalid value: \"Gadget\": must be Widget`) {
+	if code, _, body := call(t, s, "POST", widgets, "application/json", other); code != 422 || !strings.Contains(body, `Gadget.shop.example.com \"other\" is invalid: [kind: Invalid value: \"Gadget\": must be Widget`) {
 		t.Errorf("another kind: %d %s", code, body)
 	}
 	code, _, body := call(t, s, "POST", widgets+"?fieldValidation=Strict", "application/json", made("strict", `{"nobody":1,"open":{"any":1}}`))
