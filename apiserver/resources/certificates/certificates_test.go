@@ -16,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kogge-dev/kogge/apiserver/resources/rules"
 	"k8s.io/utils/ptr"
 )
 
@@ -61,7 +63,7 @@ func TestSigners(t *testing.T) {
 		"example.com/a": "", "": "s: FieldValueRequired", "example.com": "s: FieldValueInvalid", "a/b/c": "s: FieldValueInvalid",
 		"example/a": "s: FieldValueInvalid", "Example.com/a": "s: FieldValueInvalid", "example.com/A": "s: FieldValueInvalid",
 	} {
-		if got := texts(validateSigner(name, field.NewPath("s"))); got != want {
+		if got := texts(rules.Signer(name, field.NewPath("s"))); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}

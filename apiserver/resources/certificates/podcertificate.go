@@ -103,7 +103,7 @@ func isDecision(t string) bool {
 }
 
 func validatePodRequest(s *certificatesv1.PodCertificateRequestSpec) field.ErrorList {
-	errs := validateSigner(s.SignerName, specPath.Child("signerName"))
+	errs := rules.Signer(s.SignerName, specPath.Child("signerName"))
 	if a := s.UnverifiedUserAnnotations; a != nil {
 		path := specPath.Child("unverifiedUserAnnotations")
 		for k := range a {
@@ -123,7 +123,7 @@ func validatePodRequest(s *certificatesv1.PodCertificateRequestSpec) field.Error
 		return append(errs, field.Required(specPath.Child("maxExpirationSeconds"), "must be set"))
 	}
 	most := int32(maxPodLifetime)
-	if isSystemSigner(s.SignerName) {
+	if rules.SystemSigner(s.SignerName) {
 		most = maxSystemLifetime
 	}
 	if n := *s.MaxExpirationSeconds; n < minPodLifetime || n > most {

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kogge-dev/kogge/apiserver/resources/rules"
 )
 
 var specPath, conditionsPath = field.NewPath("spec"), field.NewPath("status", "conditions")
@@ -53,7 +55,7 @@ func validateRequest(r, old *certificatesv1.CertificateSigningRequest) field.Err
 	if r.Spec.SignerName == legacySigner && (old == nil || old.Spec.SignerName != legacySigner) {
 		errs = append(errs, field.Invalid(specPath.Child("signerName"), r.Spec.SignerName, "the legacy signerName is not allowed via this API version"))
 	} else {
-		errs = append(errs, validateSigner(r.Spec.SignerName, specPath.Child("signerName"))...)
+		errs = append(errs, rules.Signer(r.Spec.SignerName, specPath.Child("signerName"))...)
 	}
 	if s := r.Spec.ExpirationSeconds; s != nil && *s < minLifetime {
 		errs = append(errs, field.Invalid(specPath.Child("expirationSeconds"), *s, "may not specify a duration less than 600 seconds (10 minutes)"))

@@ -79,7 +79,7 @@ func validateBundleName(b *certificatesv1.ClusterTrustBundle) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&b.ObjectMeta, false, bundleName(b.Spec.SignerName), path)
 	errs = append(errs, resource.ValidateFinalizers(b, path)...)
 	if b.Spec.SignerName != "" {
-		errs = append(errs, validateSigner(b.Spec.SignerName, specPath.Child("signerName"))...)
+		errs = append(errs, rules.Signer(b.Spec.SignerName, specPath.Child("signerName"))...)
 	}
 	return errs
 }

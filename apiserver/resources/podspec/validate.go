@@ -46,6 +46,7 @@ func Validate(s *corev1.PodSpec, path *field.Path) field.ErrorList {
 	errs = append(errs, validateDNS(s, path)...)
 	errs = append(errs, unversioned.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
 	errs = append(errs, validateHost(s, path)...)
+	errs = append(errs, validateSysctls(s, path.Child("securityContext", "sysctls"))...)
 	for i, ref := range s.ImagePullSecrets {
 		if ref.Name == "" {
 			errs = append(errs, field.Required(path.Child("imagePullSecrets").Index(i).Child("name"), ""))

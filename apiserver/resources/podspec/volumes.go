@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -204,6 +205,7 @@ func validateDownward(items []corev1.DownwardAPIVolumeFile, p *field.Path) field
 
 func validateProjected(pv *corev1.ProjectedVolumeSource, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	taken := sets.Set[string]{}
 	for i, s := range pv.Sources {
 		at := p.Child("sources").Index(i)
 		n := 0
@@ -229,8 +231,13 @@ func validateProjected(pv *corev1.ProjectedVolumeSource, p *field.Path) field.Er
 			n++
 			errs = append(errs, validateToken(t, at.Child("serviceAccountToken"))...)
 		}
-		if s.ClusterTrustBundle != nil || s.PodCertificate != nil {
+		if b := s.ClusterTrustBundle; b != nil {
 			n++
+			errs = append(errs, validateTrustBundle(b, taken, p, at.Child("clusterTrustBundle"))...)
+		}
+		if c := s.PodCertificate; c != nil {
+			n++
+			errs = append(errs, validateCertificate(c, taken, p, at.Child("podCertificate"))...)
 		}
 		if n > 1 {
 			errs = append(errs, field.Forbidden(at, "may not specify more than 1 volume type per source"))

@@ -1,4 +1,4 @@
-package certificates
+package rules
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ const (
 	maxSigner = maxDomain + maxPath + 1
 )
 
-// validateSigner demands a name such as example.com/signer-name.
-func validateSigner(name string, path *field.Path) field.ErrorList {
+// Signer demands a name such as example.com/signer-name.
+func Signer(name string, path *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(path, "")}
 	}
@@ -56,8 +56,8 @@ func firstBad(name string, path *field.Path, rule func(string) []string) field.E
 	return nil
 }
 
-// isSystemSigner says whether a signer is the system's own.
-func isSystemSigner(name string) bool {
+// SystemSigner says whether a signer is the system's own.
+func SystemSigner(name string) bool {
 	host, _, _ := strings.Cut(name, "/")
 	return host == "kubernetes.io" || strings.HasSuffix(host, ".kubernetes.io")
 }
