@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -62,15 +64,18 @@ func (s *Scope) row(o *metav1.TableOptions, out negotiation.Output, obj resource
 	case metav1.IncludeObject:
 		row.Object.Raw, err = s.encodeObject(negotiation.JSON, &registry.Result{Object: obj, Entry: e})
 	default:
-		row.Object.Raw, err = partial(out, obj)
+		row.Object.Raw, err = s.partial(out, obj, e)
 	}
 	return row, err
 }
 
-// partial is an object's metadata as an object.
-func partial(out negotiation.Output, obj resource.Object) ([]byte, error) {
-	p := metadataOf(obj)
-	body, err := wire.JSONBody(p)
+// partial is an object's metadata as an object; what an entry keeps of it is taken from there.
+func (s *Scope) partial(out negotiation.Output, obj resource.Object, e *cache.Entry) (body []byte, err error) {
+	if e != nil {
+		body, err = s.partialBody(e)
+	} else {
+		body, err = wire.JSONBody(s.metadataOf(obj))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,24 +102,79 @@ func (s *Scope) tableOfList(r *http.Request, out negotiation.Output, l *registry
 	if err != nil {
 		return nil, err
 	}
-	t := &metav1.Table{ListMeta: listMeta(l), Rows: make([]metav1.TableRow, len(l.Entries))}
-	for i, e := range l.Entries {
-		obj, err := s.Registry.Object(&registry.Result{Entry: e})
+	return s.appendTable(o, out, listMeta(l), len(l.Entries), func(i int) (resource.Object, *cache.Entry, error) {
+		obj, err := s.Registry.Object(&registry.Result{Entry: l.Entries[i]})
+		return obj, l.Entries[i], err
+	})
+}
+
+// rowSize is about how long a row is, in bytes, so that a table's buffer seldom grows.
+const rowSize = 1 << 10
+
+// appendTable writes a table row by row: what the rows embed is encoded already, and is neither copied nor looked at again.
+func (s *Scope) appendTable(o *metav1.TableOptions, out negotiation.Output, meta metav1.ListMeta, n int, object func(i int) (resource.Object, *cache.Entry, error)) ([]byte, error) {
+	head, err := json.Marshal(meta)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := json.Marshal(s.columns(o))
+	if err != nil {
+		return nil, err
+	}
+	b := append(make([]byte, 0, len(columns)+n*rowSize), wire.Head(out.As)...)
+	b = append(append(b, `"metadata":`...), head...)
+	b = append(append(b, `,"columnDefinitions":`...), columns...)
+	b = append(b, `,"rows":[`...)
+	for i := range n {
+		obj, e, err := object(i)
 		if err != nil {
 			return nil, err
 		}
-		if t.Rows[i], err = s.row(o, out, obj, e); err != nil {
+		row, err := s.row(o, out, obj, e)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = appendRow(b, &row); err != nil {
 			return nil, err
 		}
 	}
-	return s.encodeTable(o, out, t)
+	return append(b, "]}\n"...), nil
+}
+
+// appendRow writes a row as encoding/json would.
+func appendRow(b []byte, row *metav1.TableRow) ([]byte, error) {
+	cells, err := json.Marshal(row.Cells)
+	if err != nil {
+		return nil, err
+	}
+	b = append(append(b, `{"cells":`...), cells...)
+	if len(row.Conditions) > 0 {
+		conditions, err := json.Marshal(row.Conditions)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"conditions":`...), conditions...)
+	}
+	b = append(b, `,"object":`...)
+	if row.Object.Raw == nil {
+		return append(b, "null}"...), nil
+	}
+	return append(append(b, bytes.TrimRight(row.Object.Raw, "\n")...), '}'), nil
+}
+
+// columns are the definitions that a table begins with.
+func (s *Scope) columns(o *metav1.TableOptions) []metav1.TableColumnDefinition {
+	if o.NoHeaders {
+		return []metav1.TableColumnDefinition{}
+	}
+	return s.table().Columns
 }
 
 func (s *Scope) encodeTable(o *metav1.TableOptions, out negotiation.Output, t *metav1.Table) ([]byte, error) {
-	t.ColumnDefinitions = []metav1.TableColumnDefinition{}
-	if !o.NoHeaders {
-		t.ColumnDefinitions = s.table().Columns
-	}
+	t.ColumnDefinitions = s.columns(o)
 	body, err := json.Marshal(t)
 	if err != nil {
 		return nil, err
@@ -122,27 +182,37 @@ func (s *Scope) encodeTable(o *metav1.TableOptions, out negotiation.Output, t *m
 	return append(wire.AppendObject(nil, wire.Head(out.As), body), '\n'), nil
 }
 
-// metadataOf takes an object's metadata out of it.
-func metadataOf(obj resource.Object) *metav1.PartialObjectMetadata {
-	accessor, ok := obj.(metav1.ObjectMetaAccessor)
-	if ok {
-		if m, ok := accessor.GetObjectMeta().(*metav1.ObjectMeta); ok {
-			return &metav1.PartialObjectMetadata{ObjectMeta: *m}
+// metadataOf takes an object's metadata out of it, but the annotations that are only another form of a field.
+func (s *Scope) metadataOf(obj resource.Object) *metav1.PartialObjectMetadata {
+	p := &metav1.PartialObjectMetadata{ObjectMeta: metadata(obj)}
+	for _, key := range s.Resource.FieldAnnotations {
+		if _, there := p.Annotations[key]; there {
+			p.Annotations = maps.Clone(p.Annotations)
+			delete(p.Annotations, key)
 		}
 	}
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+	return p
+}
+
+func metadata(obj resource.Object) metav1.ObjectMeta {
+	if accessor, ok := obj.(metav1.ObjectMetaAccessor); ok {
+		if m, ok := accessor.GetObjectMeta().(*metav1.ObjectMeta); ok {
+			return *m
+		}
+	}
+	return metav1.ObjectMeta{
 		Name: obj.GetName(), GenerateName: obj.GetGenerateName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
 		ResourceVersion: obj.GetResourceVersion(), Generation: obj.GetGeneration(), CreationTimestamp: obj.GetCreationTimestamp(),
 		DeletionTimestamp: obj.GetDeletionTimestamp(), DeletionGracePeriodSeconds: obj.GetDeletionGracePeriodSeconds(),
 		Labels: obj.GetLabels(), Annotations: obj.GetAnnotations(), OwnerReferences: obj.GetOwnerReferences(),
 		Finalizers: obj.GetFinalizers(), ManagedFields: obj.GetManagedFields(),
-	}}
+	}
 }
 
 // partialBody is the metadata's JSON; it is kept in the entry.
 func (s *Scope) partialBody(e *cache.Entry) ([]byte, error) {
 	return e.JSON(cache.SlotMetadata, func(obj runtime.Object) ([]byte, error) {
-		return wire.JSONBody(metadataOf(obj.(resource.Object)))
+		return wire.JSONBody(s.metadataOf(obj.(resource.Object)))
 	})
 }
 
@@ -160,7 +230,7 @@ func (s *Scope) partialOf(out negotiation.Output, res *registry.Result) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	return encodeAs(out.Media, gvk, metadataOf(obj))
+	return encodeAs(out.Media, gvk, s.metadataOf(obj))
 }
 
 // partialOfList makes the list of metadata.
@@ -173,7 +243,7 @@ func (s *Scope) partialOfList(out negotiation.Output, l *registry.List) ([]byte,
 			if err != nil {
 				return nil, err
 			}
-			list.Items = append(list.Items, *metadataOf(obj))
+			list.Items = append(list.Items, *s.metadataOf(obj))
 		}
 		return encodeAs(out.Media, gvk, list)
 	}

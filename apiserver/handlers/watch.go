@@ -249,7 +249,7 @@ func (st *stream) bookmark(revision int64, initialEnd bool) error {
 	case negotiation.Table:
 		return st.tableFrame(watch.Bookmark, obj, nil)
 	case negotiation.PartialMetadata:
-		body, err := encodeAs(st.out.Media, st.out.As.GroupVersion().WithKind("PartialObjectMetadata"), metadataOf(obj))
+		body, err := encodeAs(st.out.Media, st.out.As.GroupVersion().WithKind("PartialObjectMetadata"), st.scope.metadataOf(obj))
 		if err != nil {
 			return err
 		}

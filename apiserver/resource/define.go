@@ -53,22 +53,24 @@ type Kind[T Object] struct {
 	// FieldAliases are further names for stored fields.
 	FieldAliases map[string]string
 
-	ValidateName   func(name string, prefix bool) []string
-	OwnMetadata    bool
-	ErrorKind      schema.GroupKind
-	Deprecated     string
-	CreateOnUpdate bool
-	NeedsVersion   bool
-	Governs        bool
-	ReturnDeleted  bool
-	Propagation    Propagation
-	OrphanWarning  string
-	Incomplete     bool
-	Undeletable    func(name string) string
-	Grace          func(obj T, options *metav1.DeleteOptions) bool
-	Held           func(obj T) bool
-	OnDelete       func(obj T)
-	TTL            func(obj T) int64
+	ValidateName func(name string, prefix bool) []string
+	OwnMetadata  bool
+	ErrorKind    schema.GroupKind
+	Deprecated   string
+	// FieldAnnotations stand for fields that this version has not.
+	FieldAnnotations []string
+	CreateOnUpdate   bool
+	NeedsVersion     bool
+	Governs          bool
+	ReturnDeleted    bool
+	Propagation      Propagation
+	OrphanWarning    string
+	Incomplete       bool
+	Undeletable      func(name string) string
+	Grace            func(obj T, options *metav1.DeleteOptions) bool
+	Held             func(obj T) bool
+	OnDelete         func(obj T)
+	TTL              func(obj T) int64
 
 	// Form of the stored values; nil: protobuf.
 	Form *Form
@@ -106,7 +108,7 @@ func Define[T Object](k Kind[T]) *Resource {
 
 		ValidateName: k.ValidateName, CreateOnUpdate: k.CreateOnUpdate, NeedsVersion: k.NeedsVersion,
 		OwnMetadata: k.OwnMetadata, ErrorKind: k.ErrorKind, Deprecated: k.Deprecated,
-		Governs: k.Governs, ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation, OrphanWarning: k.OrphanWarning,
+		Governs: k.Governs, FieldAnnotations: k.FieldAnnotations, ReturnDeleted: k.ReturnDeleted, Propagation: k.Propagation, OrphanWarning: k.OrphanWarning,
 		Incomplete: k.Incomplete, Undeletable: k.Undeletable,
 	}
 	if r.Singular == "" {

@@ -176,6 +176,8 @@ type Resource struct {
 	ErrorKind schema.GroupKind
 	// Deprecated is a warning for every request; empty: none.
 	Deprecated string
+	// FieldAnnotations stand for fields that this version has not; tables and metadata on their own leave them out.
+	FieldAnnotations []string
 	// CreateOnUpdate: PUT of a missing object creates it.
 	CreateOnUpdate bool
 	// NeedsVersion: an update must name the version that it replaces.

@@ -60,7 +60,8 @@ var DaemonSet = resource.Define(resource.Kind[*appsv1.DaemonSet]{
 		},
 		ResetFields: []string{"spec"},
 	},
-	ValidateName: apivalidation.NameIsDNSSubdomain,
+	FieldAnnotations: []string{templateGeneration},
+	ValidateName:     apivalidation.NameIsDNSSubdomain,
 	Columns: []metav1.TableColumnDefinition{
 		resource.NameColumn,
 		resource.Column("Desired", "integer", daemonSetStatusDocs["desiredNumberScheduled"]),

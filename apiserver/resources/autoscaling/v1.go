@@ -61,7 +61,8 @@ var V1 = resource.Define(resource.Kind[*autoscalingv1.HorizontalPodAutoscaler]{
 		},
 		ResetFields: []string{"spec"},
 	},
-	ValidateName: apivalidation.NameIsDNSSubdomain,
-	Columns:      columns,
-	Row:          func(h *autoscalingv1.HorizontalPodAutoscaler) []any { return row(toV2(h)) },
+	FieldAnnotations: roundTrip,
+	ValidateName:     apivalidation.NameIsDNSSubdomain,
+	Columns:          columns,
+	Row:              func(h *autoscalingv1.HorizontalPodAutoscaler) []any { return row(toV2(h)) },
 })
