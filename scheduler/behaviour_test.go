@@ -266,3 +266,41 @@ func TestManyPodsAreSpreadEvenly(t *testing.T) {
 		}
 	}
 }
+
+// TestCompanyAndSpreading lets pods keep apart, and be near each other, in a cluster of
+// two nodes that are a zone each.
+func TestCompanyAndSpreading(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	apart := func(p *corev1.Pod) {
+		p.Labels = map[string]string{"app": "web"}
+		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+				TopologyKey:   corev1.LabelHostname,
+				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			}},
+		}}
+	}
+	w.pod("one", apart)
+	w.pod("two", apart)
+	if one, two := w.placed("one"), w.placed("two"); one == two {
+		t.Errorf("both pods are on %s", one)
+	}
+	w.pod("three", apart)
+	w.refused("three", "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules. "+
+		"preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.")
+	w.pod("near", func(p *corev1.Pod) {
+		p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+				TopologyKey:   corev1.LabelHostname,
+				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "late"}},
+			}},
+		}}
+	})
+	w.refused("near", "0/2 nodes are available: 2 node(s) didn't match pod affinity rules. "+
+		"preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.")
+	w.pod("late", func(p *corev1.Pod) { p.Labels = map[string]string{"app": "late"} })
+	if near, late := w.placed("near"), w.placed("late"); near != late {
+		t.Errorf("near is on %s, late on %s", near, late)
+	}
+}

@@ -27,7 +27,7 @@ func (s *Scheduler) find(c *cycle) (string, error) {
 	case len(feasible) == 1:
 		return feasible[0].Node.Name, nil
 	}
-	scores, status := s.profile.Score(c.state, c.pod, feasible)
+	scores, status := s.profile.Score(c.state, c.pod, &s.snapshot, feasible)
 	if !status.IsSuccess() {
 		return "", fmt.Errorf("score nodes for pod %s/%s: %w", c.entry.Pod.Namespace, c.entry.Pod.Name, status.AsError())
 	}

@@ -92,10 +92,11 @@ func New(options Options) (*Scheduler, error) {
 }
 
 func newScheduler(client kubernetes.Interface, options Options) *Scheduler {
-	profile := framework.NewProfile(plugins.Default(client)...)
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(withoutManagedFields))
+	profile := framework.NewProfile(plugins.Default(plugins.NewSources(client, factory))...)
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	return &Scheduler{
-		client: client, logger: options.Logger, clock: options.Clock, profile: profile,
+		client: client, logger: options.Logger, clock: options.Clock, profile: profile, factory: factory,
 		queue: queue.New(queue.Options{
 			Clock: options.Clock, PreEnqueue: profile.PreEnqueue, Helps: profile.Helps,
 		}),
@@ -129,8 +130,6 @@ func (s *Scheduler) Run(ctx context.Context) error {
 
 // watch starts the watches and waits until what there was has been taken in.
 func (s *Scheduler) watch(ctx context.Context) error {
-	s.factory = informers.NewSharedInformerFactoryWithOptions(s.client, 0,
-		informers.WithTransform(withoutManagedFields))
 	// Finished pods take no room, and there may be very many of them.
 	podInformer := s.factory.InformerFor(&corev1.Pod{}, unfinishedPods)
 	s.pods = corelisters.NewPodLister(podInformer.GetIndexer())
@@ -144,6 +143,7 @@ func (s *Scheduler) watch(ctx context.Context) error {
 		return fmt.Errorf("watch pods: %w", err)
 	}
 	s.factory.StartWithContext(ctx)
+	s.factory.WaitForCacheSync(ctx.Done())
 	if !toolscache.WaitForCacheSync(ctx.Done(), nodes.HasSynced, assigned.HasSynced) {
 		return nil // ctx has ended; Run will see that
 	}

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 type Snapshot struct {
 	nodes []*framework.NodeInfo
 	index map[string]int
+	// The nodes whose pods have affinity terms, by name; most clusters have few.
+	wishing, avoiding map[string]*framework.NodeInfo
 }
 
 // Nodes gives the nodes that are known, zone by zone in turn, so that taking the first
@@ -27,6 +30,25 @@ func (s *Snapshot) Node(name string) *framework.NodeInfo {
 	return nil
 }
 
+// Wishing gives the nodes with pods that have affinity terms, in no order.
+func (s *Snapshot) Wishing() []*framework.NodeInfo { return slices.Collect(maps.Values(s.wishing)) }
+
+// Avoiding gives the nodes with pods that have required terms against others, in no order.
+func (s *Snapshot) Avoiding() []*framework.NodeInfo { return slices.Collect(maps.Values(s.avoiding)) }
+
+// note keeps the lists of nodes by affinity.
+func (s *Snapshot) note(node *framework.NodeInfo) {
+	list := func(nodes map[string]*framework.NodeInfo, pods []*framework.PodInfo) {
+		if len(pods) > 0 {
+			nodes[node.Node.Name] = node
+		} else {
+			delete(nodes, node.Node.Name)
+		}
+	}
+	list(s.wishing, node.Wishing)
+	list(s.avoiding, node.Avoiding)
+}
+
 // Update brings a snapshot up to date. There may be one snapshot for each cache.
 func (c *Cache) Update(s *Snapshot) {
 	c.mu.Lock()
@@ -37,6 +59,7 @@ func (c *Cache) Update(s *Snapshot) {
 		for name := range c.changed {
 			if at, ok := s.index[name]; ok {
 				s.nodes[at] = c.nodes[name]
+				s.note(s.nodes[at])
 			}
 		}
 	}
@@ -63,11 +86,13 @@ func (s *Snapshot) rebuild(nodes map[string]*framework.NodeInfo) {
 	slices.Sort(names)
 	s.nodes = make([]*framework.NodeInfo, 0, len(nodes))
 	s.index = make(map[string]int, len(nodes))
+	s.wishing, s.avoiding = map[string]*framework.NodeInfo{}, map[string]*framework.NodeInfo{}
 	for i := range longest {
 		for _, name := range names {
 			if zone := zones[name]; i < len(zone) {
 				s.index[zone[i].Node.Name] = len(s.nodes)
 				s.nodes = append(s.nodes, zone[i])
+				s.note(zone[i])
 			}
 		}
 	}

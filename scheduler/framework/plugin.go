@@ -28,6 +28,14 @@ type PreFilter interface {
 	PreFilter(state *CycleState, pod *PodInfo, nodes Snapshot) (candidates []string, status *Status)
 }
 
+// Adjust are the filters whose state, worked out by PreFilter, depends on the pods of all
+// nodes. It brings the state to what it were with another pod on a node (sign 1) or
+// without (sign -1). The state's values are copied before, see Cloner.
+type Adjust interface {
+	Plugin
+	Adjust(state *CycleState, pod, other *PodInfo, node *NodeInfo, sign int)
+}
+
 // Filter says whether a pod may run on a node. It is called for many nodes and must be
 // fast; success is nil.
 type Filter interface {
@@ -41,10 +49,10 @@ type PostFilter interface {
 	PostFilter(state *CycleState, pod *PodInfo, nodes Snapshot, failed *Failed) *Status
 }
 
-// PreScore works out, once for a pod, what Score needs.
+// PreScore works out, once for a pod, what Score needs; nodes are those that passed.
 type PreScore interface {
 	Plugin
-	PreScore(state *CycleState, pod *PodInfo, nodes []*NodeInfo) *Status
+	PreScore(state *CycleState, pod *PodInfo, all Snapshot, nodes []*NodeInfo) *Status
 }
 
 // Score rates a node that passed. Scores are between 0 and MaxScore unless the plugin
@@ -91,6 +99,10 @@ type Snapshot interface {
 	Nodes() []*NodeInfo
 	// Node gives one node, or nil.
 	Node(name string) *NodeInfo
+	// Wishing gives the nodes with pods that have affinity terms, Avoiding those with pods
+	// that have required ones against others.
+	Wishing() []*NodeInfo
+	Avoiding() []*NodeInfo
 }
 
 // CycleState carries what plugins work out for one pod from one step to the next. It is
@@ -104,6 +116,21 @@ type CycleState struct {
 // NewCycleState is an empty state.
 func NewCycleState() *CycleState {
 	return &CycleState{values: map[string]any{}, skipFilter: map[string]bool{}, skipScore: map[string]bool{}}
+}
+
+// Cloner are values that Adjust changes.
+type Cloner interface{ Clone() any }
+
+// Clone gives a state that may be adjusted without the original changing.
+func (s *CycleState) Clone() *CycleState {
+	next := &CycleState{values: make(map[string]any, len(s.values)), skipFilter: s.skipFilter, skipScore: s.skipScore}
+	for key, value := range s.values {
+		if cloner, ok := value.(Cloner); ok {
+			value = cloner.Clone()
+		}
+		next.values[key] = value
+	}
+	return next
 }
 
 // Write keeps a value under a key, which by custom is the plugin's name.

@@ -15,6 +15,8 @@ type PodInfo struct {
 	Requests, Assumed Resources
 	// Ports are the host ports that it needs.
 	Ports []HostPort
+	// Affinity is which other pods it wants near or far.
+	Affinity AffinityTerms
 }
 
 // HostPort is a port of the node that a pod occupies.
@@ -29,7 +31,7 @@ const anyAddress = "0.0.0.0"
 
 // NewPodInfo works out what there is to know of a pod, which must not be changed any more.
 func NewPodInfo(pod *corev1.Pod) *PodInfo {
-	info := &PodInfo{Pod: pod, Ports: hostPorts(pod)}
+	info := &PodInfo{Pod: pod, Ports: hostPorts(pod), Affinity: ParseAffinity(pod)}
 	info.Requests, info.Assumed = podRequests(pod)
 	return info
 }
@@ -73,6 +75,9 @@ type NodeInfo struct {
 	// Node is nil while pods are known to be on a node that isn't known itself.
 	Node *corev1.Node
 	Pods []*PodInfo
+	// Wishing are those of the pods with any affinity term, Avoiding those with a required
+	// one against others.
+	Wishing, Avoiding []*PodInfo
 	// Allocatable is what the node has for pods, AllowedPods how many it takes.
 	Allocatable Resources
 	AllowedPods int
@@ -114,6 +119,12 @@ func (n *NodeInfo) WithNode(node *corev1.Node) *NodeInfo {
 func (n *NodeInfo) WithPod(pod *PodInfo) *NodeInfo {
 	next := *n
 	next.Pods = append(slices.Clip(n.Pods), pod)
+	if pod.Affinity.Any() {
+		next.Wishing = append(slices.Clip(n.Wishing), pod)
+	}
+	if len(pod.Affinity.RequiredAnti) > 0 {
+		next.Avoiding = append(slices.Clip(n.Avoiding), pod)
+	}
 	next.Ports = append(slices.Clip(n.Ports), pod.Ports...)
 	next.Requested = n.Requested.plus(&pod.Requests, 1)
 	next.Assumed = n.Assumed.plus(&pod.Assumed, 1)
@@ -129,6 +140,8 @@ func (n *NodeInfo) WithoutPod(pod *corev1.Pod) *NodeInfo {
 	gone := n.Pods[at]
 	next := *n
 	next.Pods = slices.Delete(slices.Clone(n.Pods), at, at+1)
+	next.Wishing = without(n.Wishing, gone)
+	next.Avoiding = without(n.Avoiding, gone)
 	next.Requested = n.Requested.plus(&gone.Requests, -1)
 	next.Assumed = n.Assumed.plus(&gone.Assumed, -1)
 	if len(gone.Ports) > 0 {
@@ -138,6 +151,13 @@ func (n *NodeInfo) WithoutPod(pod *corev1.Pod) *NodeInfo {
 		}
 	}
 	return &next
+}
+
+func without(pods []*PodInfo, gone *PodInfo) []*PodInfo {
+	if at := slices.Index(pods, gone); at >= 0 {
+		return slices.Delete(slices.Clone(pods), at, at+1)
+	}
+	return pods
 }
 
 // Priority is the pod's priority; 0 when it has none.

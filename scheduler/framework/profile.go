@@ -20,6 +20,7 @@ type Profile struct {
 	preEnqueue []PreEnqueue
 	preFilter  []PreFilter
 	filter     []Filter
+	adjust     []Adjust
 	postFilter []PostFilter
 	preScore   []PreScore
 	score      []weightedScore
@@ -43,6 +44,7 @@ func NewProfile(plugins ...Weighted) *Profile {
 		p.preEnqueue = appendIf(p.preEnqueue, plugin)
 		p.preFilter = appendIf(p.preFilter, plugin)
 		p.filter = appendIf(p.filter, plugin)
+		p.adjust = appendIf(p.adjust, plugin)
 		p.postFilter = appendIf(p.postFilter, plugin)
 		p.preScore = appendIf(p.preScore, plugin)
 		p.reserve = appendIf(p.reserve, plugin)
@@ -119,6 +121,16 @@ func (p *Profile) Filter(state *CycleState, pod *PodInfo, node *NodeInfo) *Statu
 	return nil
 }
 
+// Adjust brings the filters' state to what it were with another pod on the node, or
+// without it. The state must be a clone.
+func (p *Profile) Adjust(state *CycleState, pod, other *PodInfo, node *NodeInfo, sign int) {
+	for _, plugin := range p.adjust {
+		if !state.skipFilter[plugin.Name()] {
+			plugin.Adjust(state, pod, other, node, sign)
+		}
+	}
+}
+
 // PostFilter asks what can be done, and notes the answer.
 func (p *Profile) PostFilter(state *CycleState, pod *PodInfo, nodes Snapshot, failed *Failed) {
 	for _, plugin := range p.postFilter {
@@ -131,9 +143,9 @@ func (p *Profile) PostFilter(state *CycleState, pod *PodInfo, nodes Snapshot, fa
 
 // Score rates the nodes; the result is in their order. Each plugin's score counts by its
 // weight.
-func (p *Profile) Score(state *CycleState, pod *PodInfo, nodes []*NodeInfo) ([]int64, *Status) {
+func (p *Profile) Score(state *CycleState, pod *PodInfo, all Snapshot, nodes []*NodeInfo) ([]int64, *Status) {
 	for _, plugin := range p.preScore {
-		status := plugin.PreScore(state, pod, nodes)
+		status := plugin.PreScore(state, pod, all, nodes)
 		if status.IsSkip() {
 			state.skipScore[plugin.Name()] = true
 		} else if !status.IsSuccess() {

@@ -12,7 +12,7 @@ type balancedAllocation struct{}
 
 func (balancedAllocation) Name() string { return "NodeResourcesBalancedAllocation" }
 
-func (balancedAllocation) PreScore(_ *framework.CycleState, pod *framework.PodInfo, _ []*framework.NodeInfo) *framework.Status {
+func (balancedAllocation) PreScore(_ *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {
 	if pod.Requests.MilliCPU == 0 && pod.Requests.Memory == 0 {
 		return framework.NewStatus(framework.Skip) // it changes no balance
 	}

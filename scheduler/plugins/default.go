@@ -1,14 +1,12 @@
 package plugins
 
 import (
-	"k8s.io/client-go/kubernetes"
-
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
 
 // Default is the default profile. The order is that in which a node is judged: cheap
 // rules that refuse often come first.
-func Default(client kubernetes.Interface) []framework.Weighted {
+func Default(sources *Sources) []framework.Weighted {
 	return []framework.Weighted{
 		{Plugin: schedulingGates{}},
 		{Plugin: nodeName{}},
@@ -17,9 +15,11 @@ func Default(client kubernetes.Interface) []framework.Weighted {
 		{Plugin: nodeAffinity{}, Weight: 2},
 		{Plugin: nodePorts{}},
 		{Plugin: nodeResourcesFit{}, Weight: 1},
+		{Plugin: newPodTopologySpread(sources), Weight: 2},
+		{Plugin: interPodAffinity{sources: sources}, Weight: 2},
 		{Plugin: defaultPreemption{}},
 		{Plugin: balancedAllocation{}, Weight: 1},
 		{Plugin: imageLocality{}, Weight: 1},
-		{Plugin: defaultBinder{client: client}},
+		{Plugin: defaultBinder{client: sources.client}},
 	}
 }

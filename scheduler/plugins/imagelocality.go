@@ -25,7 +25,7 @@ func (imageLocality) Name() string { return "ImageLocality" }
 // spread is, for each of the pod's images, the part of all nodes that have it.
 type spread map[string]float64
 
-func (imageLocality) PreScore(state *framework.CycleState, pod *framework.PodInfo, nodes []*framework.NodeInfo) *framework.Status {
+func (imageLocality) PreScore(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot, nodes []*framework.NodeInfo) *framework.Status {
 	counts := spread{}
 	found := false
 	for _, image := range images(pod.Pod) {

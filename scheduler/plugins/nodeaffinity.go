@@ -99,7 +99,7 @@ func (nodeAffinity) Filter(state *framework.CycleState, _ *framework.PodInfo, no
 
 var affinityMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match Pod's node affinity/selector")
 
-func (nodeAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo, _ []*framework.NodeInfo) *framework.Status {
+func (nodeAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {
 	affinity := pod.Pod.Spec.Affinity
 	if affinity == nil || affinity.NodeAffinity == nil ||
 		len(affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {

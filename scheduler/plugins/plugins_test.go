@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
 	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
@@ -23,6 +24,24 @@ func (c cluster) Node(name string) *framework.NodeInfo {
 		}
 	}
 	return nil
+}
+
+func (c cluster) Wishing() (nodes []*framework.NodeInfo) {
+	for _, node := range c {
+		if len(node.Wishing) > 0 {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+func (c cluster) Avoiding() (nodes []*framework.NodeInfo) {
+	for _, node := range c {
+		if len(node.Avoiding) > 0 {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
 }
 
 type (
@@ -98,6 +117,11 @@ func named(names ...string) corev1.NodeSelectorTerm {
 	}}
 }
 
+// noSources know no objects but nodes and pods.
+func noSources() *Sources {
+	return NewSources(nil, informers.NewSharedInformerFactory(nil, 0))
+}
+
 // TestRefusals holds the words of each refusal against upstream's.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
@@ -135,7 +159,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			profile, state := framework.NewProfile(Default(nil)...), framework.NewCycleState()
+			profile, state := framework.NewProfile(Default(noSources())...), framework.NewCycleState()
 			if _, _, status := profile.PreFilter(state, c.pod, cluster{c.node}); !status.IsSuccess() {
 				t.Fatalf("before any node: %s", status.Message())
 			}
@@ -164,7 +188,7 @@ func TestNamedNodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			profile := framework.NewProfile(Default(nil)...)
+			profile := framework.NewProfile(Default(noSources())...)
 			names, _, status := profile.PreFilter(framework.NewCycleState(), newPod(affinity(c.terms...)), cluster{})
 			if got := strings.Join(names, " "); got != c.want || status.Message() != c.fails {
 				t.Errorf("candidates %q, refusal %q", got, status.Message())
@@ -224,8 +248,8 @@ func TestSoftRulesOrderNodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			profile := framework.NewProfile(Default(nil)...)
-			scores, status := profile.Score(framework.NewCycleState(), c.pod, []*framework.NodeInfo{c.worse, c.better})
+			profile := framework.NewProfile(Default(noSources())...)
+			scores, status := profile.Score(framework.NewCycleState(), c.pod, cluster{c.worse, c.better}, cluster{c.worse, c.better})
 			if !status.IsSuccess() || scores[1] <= scores[0] {
 				t.Errorf("scores %v, status %s", scores, status.Message())
 			}
@@ -256,7 +280,7 @@ func TestWhatPreemptionSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := failed()
-			framework.NewProfile(Default(nil)...).PostFilter(framework.NewCycleState(), c.pod, cluster{node}, f)
+			framework.NewProfile(Default(noSources())...).PostFilter(framework.NewCycleState(), c.pod, cluster{node}, f)
 			if f.Error() != c.want {
 				t.Errorf("got  %s\nwant %s", f.Error(), c.want)
 			}

@@ -41,7 +41,7 @@ func (taintToleration) Filter(_ *framework.CycleState, pod *framework.PodInfo, n
 
 var untolerated = framework.NewStatus(framework.Unresolvable, "node(s) had untolerated taint(s)")
 
-func (taintToleration) PreScore(_ *framework.CycleState, _ *framework.PodInfo, nodes []*framework.NodeInfo) *framework.Status {
+func (taintToleration) PreScore(_ *framework.CycleState, _ *framework.PodInfo, _ framework.Snapshot, nodes []*framework.NodeInfo) *framework.Status {
 	for _, node := range nodes {
 		for i := range node.Node.Spec.Taints {
 			if node.Node.Spec.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule {
