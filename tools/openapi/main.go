@@ -2,9 +2,10 @@
 // server's descriptions of the types, keeps the paths that the catalogue serves and the schemas that these
 // need, and packs them.
 //
-//	go run ./tools/openapi -out apiserver/openapi -spec DIR
+//	go run ./tools/openapi -out apiserver/openapi -models apiserver/crd/models.json -spec DIR
 //
-// DIR holds the documents of a genuine API server: v2.json, and a file for each path of version 3's index;
+// DIR holds the documents of a genuine API server: v2.json, a file for each path of version 3's index, and
+// definition.json, the document of a custom resource called models.kogge.example.com;
 // `make generate` fetches them.
 package main
 
@@ -28,8 +29,12 @@ import (
 func main() {
 	spec := flag.String("spec", "", "folder of upstream's documents")
 	out := flag.String("out", "", "folder to write into")
+	models := flag.String("models", "", "file to write of what documents of custom resources have in common")
 	flag.Parse()
 	if err := run(*spec, *out); err != nil {
+		log.Fatal(err)
+	}
+	if err := writeModels(filepath.Join(*spec, "definition.json"), *models); err != nil {
 		log.Fatal(err)
 	}
 }

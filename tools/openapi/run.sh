@@ -27,7 +27,7 @@ pids+=($!)
 	--endpoint-reconciler-type=none --cert-dir certs --token-auth-file tokens.csv --service-account-issuer https://kubernetes.default.svc \
 	--service-account-key-file sa.pub --service-account-signing-key-file sa.key --service-cluster-ip-range 10.96.0.0/16 >apiserver.log 2>&1 &
 pids+=($!)
-fetch() { curl -sfk -H 'Authorization: Bearer token' "https://127.0.0.1:$secure$1"; }
+fetch() { curl -sfk -H 'Authorization: Bearer token' "https://127.0.0.1:$secure$1" "${@:2}"; }
 for _ in $(seq 300); do
 	if [ "$(fetch /readyz || true)" = ok ]; then break; fi
 	sleep 0.2
@@ -37,5 +37,15 @@ for path in $(fetch /openapi/v3 | python3 -c 'import json, sys; print("\n".join(
 	fetch "/openapi/v3/$path" >"spec/${path//\//__}_openapi.json"
 done
 fetch /openapi/v2 >spec/v2.json
+# What the documents of custom resources have in common shows in that of any definition.
+fetch /apis/apiextensions.k8s.io/v1/customresourcedefinitions -o /dev/null -X POST -H 'Content-Type: application/json' -d '{
+	"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "models.kogge.example.com"},
+	"spec": {"group": "kogge.example.com", "scope": "Namespaced", "names": {"plural": "models", "kind": "Model"}, "versions": [{
+		"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+		"subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}}]}}'
+for _ in $(seq 100); do
+	if fetch /openapi/v3/apis/kogge.example.com/v1 >spec/definition.json; then break; fi
+	sleep 0.2
+done
 cd "$repository"
-go run ./tools/openapi -spec "$work/spec" -out apiserver/openapi
+go run ./tools/openapi -spec "$work/spec" -out apiserver/openapi -models apiserver/crd/models.json
