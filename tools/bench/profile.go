@@ -12,7 +12,8 @@ import (
 // profileSeconds is how much of a step is profiled.
 const profileSeconds = "5"
 
-// profile takes a profile of the server's processor time from now on, and the function returned waits for it.
+// profile takes a profile of the server's processor time from now on, and of its heap after that. The function
+// returned waits for both.
 func (s side) profile(ctx context.Context, name string) func() {
 	if s.profiles == "" {
 		return func() {}
@@ -36,5 +37,12 @@ func (s side) takeProfile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.profiles, name+".pprof"), b, 0o644)
+	if err := os.WriteFile(filepath.Join(s.profiles, name+".pprof"), b, 0o644); err != nil {
+		return err
+	}
+	// What lives on the heap, and what was ever allocated there.
+	if b, err = c.CoreV1().RESTClient().Get().AbsPath("/debug/pprof/heap").DoRaw(ctx); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.profiles, name+".heap"), b, 0o644)
 }
