@@ -101,12 +101,7 @@ func (s *Scope) deleteCollection(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	body, err := s.encodeList(out.Media, l)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	write(w, r, http.StatusOK, out, body)
+	s.answerList(w, r, out, l)
 }
 
 // deleteAll deletes the objects of a list, several at once. One that is gone already is no error.

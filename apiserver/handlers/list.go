@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/internal/wire"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/registry"
@@ -53,13 +53,24 @@ func (s *Scope) list(w http.ResponseWriter, r *http.Request) {
 	case negotiation.PartialMetadata:
 		body, err = s.partialOfList(out, l)
 	default:
-		body, err = s.encodeList(out.Media, l)
+		s.answerList(w, r, out, l)
+		return
 	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	write(w, r, http.StatusOK, out, body)
+}
+
+// answerList answers with whole objects.
+func (s *Scope) answerList(w http.ResponseWriter, r *http.Request, out negotiation.Output, l *registry.List) {
+	body, err := s.encodeList(out.Media, l)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	writeList(w, r, out, body)
 }
 
 // listOptions reads and checks the options of a list or watch.
@@ -124,7 +135,7 @@ func listMeta(l *registry.List) metav1.ListMeta {
 }
 
 // encodeList puts the cache's bytes together.
-func (s *Scope) encodeList(m negotiation.Media, l *registry.List) ([]byte, error) {
+func (s *Scope) encodeList(m negotiation.Media, l *registry.List) (*listBody, error) {
 	if m == negotiation.Protobuf {
 		return s.protobufList(l)
 	}
@@ -133,92 +144,91 @@ func (s *Scope) encodeList(m negotiation.Media, l *registry.List) ([]byte, error
 		return nil, err
 	}
 	items := make([][]byte, len(l.Entries))
-	size := 0
 	for i, e := range l.Entries {
 		if items[i], err = s.Registry.JSON(e); err != nil {
 			return nil, err
 		}
-		size += len(items[i]) + 1
 	}
-	var b bytes.Buffer
-	b.Grow(size + 256)
 	if s.Resource.Whole {
-		return s.wholeList(&b, l, items)
+		return s.wholeList(l, items)
 	}
-	b.Write(wire.Head(s.listGVK()))
-	b.WriteString(`"metadata":`)
-	b.Write(meta)
-	b.WriteString(`,"items":[`)
-	for i, item := range items {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(item)
-	}
-	b.WriteString("]}\n")
-	return b.Bytes(), nil
+	head := append(wire.Head(s.listGVK()), `"metadata":`...)
+	head = append(head, meta...)
+	return jsonList(append(head, `,"items":[`...), items, []byte("]}\n")), nil
 }
 
 // wholeList is a list of trees: itself a tree, whose members are in the order of their names.
-func (s *Scope) wholeList(b *bytes.Buffer, l *registry.List, items [][]byte) ([]byte, error) {
+func (s *Scope) wholeList(l *registry.List, items [][]byte) (*listBody, error) {
 	apiVersion, kind := s.listGVK().ToAPIVersionAndKind()
 	meta := map[string]any{"resourceVersion": strconv.FormatInt(l.Revision, 10), "continue": l.Continue}
 	if l.Remaining != nil {
 		meta["remainingItemCount"] = *l.Remaining
 	}
-	tail, err := json.Marshal(struct {
+	end, err := json.Marshal(struct {
 		Kind     string         `json:"kind"`
 		Metadata map[string]any `json:"metadata"`
 	}{kind, meta})
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(b, `{"apiVersion":%q,"items":[`, apiVersion)
-	b.Write(bytes.Join(items, []byte{','}))
-	b.WriteString("],")
-	b.Write(tail[1:])
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	tail := append([]byte("],"), end[1:]...)
+	return jsonList(fmt.Appendf(nil, `{"apiVersion":%q,"items":[`, apiVersion), items, append(tail, '\n')), nil
 }
 
-func (s *Scope) protobufList(l *registry.List) ([]byte, error) {
+func (s *Scope) protobufList(l *registry.List) (*listBody, error) {
 	meta := listMeta(l)
 	m, err := meta.Marshal()
 	if err != nil {
 		return nil, err
 	}
-	size := 256
-	for _, e := range l.Entries {
-		size += len(e.Raw) + 24
-	}
-	body := wire.AppendListMeta(make([]byte, 0, size), m)
-	var item []byte
-	for _, e := range l.Entries {
-		if item, err = s.protobufItem(item[:0], &registry.Result{Entry: e}); err != nil {
+	listMeta := wire.AppendListMeta(nil, m)
+	items := make([]protobufItem, len(l.Entries))
+	size := len(listMeta)
+	for i, e := range l.Entries {
+		if items[i], err = s.protobufItem(e); err != nil {
 			return nil, err
 		}
-		body = wire.AppendItem(body, item)
+		size += wire.ItemSize(items[i].size)
 	}
-	return wire.Envelope(nil, s.listGVK(), body)
+	head := append(wire.EnvelopeHead(nil, s.listGVK(), size), listMeta...)
+	tail := wire.EnvelopeTail(nil)
+	return &listBody{head: head, tail: tail, items: len(items), size: len(head) + size - len(listMeta) + len(tail),
+		item: func(dst []byte, i int) ([]byte, error) { return items[i].appendTo(dst) }}, nil
 }
 
-// protobufItem appends an object's message, without an envelope.
-func (s *Scope) protobufItem(dst []byte, res *registry.Result) ([]byte, error) {
-	if wire.IsProtobuf(res.Entry.Raw) && s.Resource.FromStorage == nil && !s.Resource.Incomplete {
-		raw, err := wire.ProtobufBody(res.Entry.Raw)
-		if err != nil {
-			return nil, err
-		}
-		return wire.AppendWithRevision(dst, raw, res.Entry.Revision)
+// protobufItem is an object's message, without an envelope.
+type protobufItem struct {
+	message []byte
+	// revision is put into the message; 0: it is there already.
+	revision int64
+	size     int // in bytes, with the revision
+}
+
+func (p protobufItem) appendTo(dst []byte) ([]byte, error) {
+	dst = wire.AppendItemHead(dst, p.size)
+	if p.revision == 0 {
+		return append(dst, p.message...), nil
 	}
-	obj, err := s.Registry.Object(res)
+	return wire.AppendWithRevision(dst, p.message, p.revision)
+}
+
+func (s *Scope) protobufItem(e *cache.Entry) (protobufItem, error) {
+	if wire.IsProtobuf(e.Raw) && s.Resource.FromStorage == nil && !s.Resource.Incomplete {
+		raw, err := wire.ProtobufBody(e.Raw)
+		if err != nil {
+			return protobufItem{}, err
+		}
+		size, err := wire.SizeWithRevision(raw, e.Revision)
+		return protobufItem{message: raw, revision: e.Revision, size: size}, err
+	}
+	obj, err := s.Registry.Object(&registry.Result{Entry: e})
 	if err != nil {
-		return nil, err
+		return protobufItem{}, err
 	}
 	p, ok := obj.(interface{ Marshal() ([]byte, error) })
 	if !ok {
-		return nil, fmt.Errorf("%s has no protobuf form", s.Resource.Kind)
+		return protobufItem{}, fmt.Errorf("%s has no protobuf form", s.Resource.Kind)
 	}
 	b, err := p.Marshal()
-	return append(dst, b...), err
+	return protobufItem{message: b, size: len(b)}, err
 }

@@ -101,7 +101,7 @@ func encodeAs(m negotiation.Media, gvk schema.GroupVersionKind, obj any) ([]byte
 		if err != nil {
 			return nil, err
 		}
-		return wire.Envelope(nil, gvk, b)
+		return wire.Envelope(nil, gvk, b), nil
 	}
 	body, err := wire.JSONBody(obj)
 	if err != nil {
@@ -134,14 +134,8 @@ func write(w http.ResponseWriter, r *http.Request, code int, out negotiation.Out
 			body = b.Bytes()
 		}
 	}
-	h := w.Header()
-	for _, text := range request.Warnings(r.Context()) {
-		h.Add("Warning", warningHeader(text))
-	}
-	h.Set("Content-Type", string(out.Media))
-	if len(body) >= gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Method == http.MethodGet && !near(r) {
-		h.Set("Content-Encoding", "gzip")
-		h.Add("Vary", "Accept-Encoding")
+	writeHead(w, r, out)
+	if compressed(w, r, len(body)) {
 		w.WriteHeader(code)
 		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
 		_, err := z.Write(body)
@@ -150,9 +144,28 @@ func write(w http.ResponseWriter, r *http.Request, code int, out negotiation.Out
 		}
 		return
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
 	_, _ = w.Write(body) // the client has gone; there is nobody to tell
+}
+
+// writeHead sets what stands before every answer, whatever its size.
+func writeHead(w http.ResponseWriter, r *http.Request, out negotiation.Output) {
+	h := w.Header()
+	for _, text := range request.Warnings(r.Context()) {
+		h.Add("Warning", warningHeader(text))
+	}
+	h.Set("Content-Type", string(out.Media))
+}
+
+// compressed says whether an answer of the size is to be compressed, and if so says it to the client.
+func compressed(w http.ResponseWriter, r *http.Request, size int) bool {
+	if size < gzipFrom || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || r.Method != http.MethodGet || near(r) {
+		return false
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	w.Header().Add("Vary", "Accept-Encoding")
+	return true
 }
 
 // near says whether the client is on the same machine: compressing costs more there than it saves.
@@ -211,7 +224,7 @@ func (s *Scope) encodeObject(m negotiation.Media, res *registry.Result) ([]byte,
 		if body, err = wire.AppendWithRevision(nil, body, res.Entry.Revision); err != nil {
 			return nil, err
 		}
-		return wire.Envelope(nil, s.Resource.GVK(), body)
+		return wire.Envelope(nil, s.Resource.GVK(), body), nil
 	}
 	body, err := s.Registry.JSON(res.Entry)
 	if err != nil {

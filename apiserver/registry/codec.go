@@ -77,5 +77,5 @@ func (c Codec) Encode(obj resource.Object) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", c.r.Kind, err)
 	}
-	return wire.Envelope(nil, c.r.Storage, body)
+	return wire.Envelope(nil, c.r.Storage, body), nil
 }

@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -22,8 +22,8 @@ func AppendObject(dst, head, body []byte) []byte {
 	if len(head) == 0 {
 		return append(dst, body...)
 	}
-	dst = append(dst, head...)
-	if len(body) <= 2 { // {}
+	dst = append(slices.Grow(dst, len(head)+len(body)+1), head...) // room for a newline too
+	if len(body) <= 2 {                                            // {}
 		dst[len(dst)-1] = '}'
 		return dst
 	}
@@ -35,9 +35,5 @@ func JSONBody(obj any) ([]byte, error) {
 	if tree, ok := obj.(interface{ UnstructuredContent() map[string]any }); ok {
 		obj = tree.UnstructuredContent()
 	}
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(obj); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	return json.Marshal(obj)
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -22,6 +22,10 @@ const (
 	tagItems           = 2<<3 | 2 // of every list
 	tagUnknownTypeMeta = 1<<3 | 2
 	tagUnknownRaw      = 2<<3 | 2
+	tagContentEncoding = 3<<3 | 2
+	tagContentType     = 4<<3 | 2
+	tagAPIVersion      = 1<<3 | 2 // of TypeMeta
+	tagKind            = 2<<3 | 2
 )
 
 var errMalformed = errors.New("malformed protobuf")
@@ -50,31 +54,54 @@ func ProtobufBody(value []byte) ([]byte, error) {
 
 // AppendWithRevision appends the object's message with the resourceVersion in place of an empty one.
 func AppendWithRevision(dst, body []byte, revision int64) ([]byte, error) {
+	s, err := splitAtRevision(body)
+	if err != nil {
+		return nil, err
+	}
+	var room [20]byte
+	version := strconv.AppendInt(room[:0], revision, 10)
+	dst = append(dst, tagObjectMeta)
+	dst = binary.AppendUvarint(dst, uint64(len(s.before)+2+len(version)+len(s.after)))
+	dst = append(dst, s.before...)
+	dst = append(dst, tagResourceVersion, byte(len(version)))
+	dst = append(dst, version...)
+	dst = append(dst, s.after...)
+	return append(dst, s.rest...), nil
+}
+
+// SizeWithRevision is how many bytes AppendWithRevision appends.
+func SizeWithRevision(body []byte, revision int64) (int, error) {
+	s, err := splitAtRevision(body)
+	if err != nil {
+		return 0, err
+	}
+	var room [20]byte
+	meta := len(s.before) + 2 + len(strconv.AppendInt(room[:0], revision, 10)) + len(s.after)
+	return 1 + uvarintSize(meta) + meta + len(s.rest), nil
+}
+
+// revisionSplit is an object's message around the place of its resourceVersion: before and after it in the
+// metadata, and what follows the metadata.
+type revisionSplit struct{ before, after, rest []byte }
+
+func splitAtRevision(body []byte) (revisionSplit, error) {
 	tag, meta, rest, err := field(body)
 	if err != nil || tag != tagObjectMeta {
-		return nil, fmt.Errorf("%w: metadata is not first", errMalformed)
+		return revisionSplit{}, fmt.Errorf("%w: metadata is not first", errMalformed)
 	}
 	at := meta
 	for len(at) > 0 && at[0] < tagResourceVersion {
 		if _, _, at, err = field(at); err != nil {
-			return nil, err
+			return revisionSplit{}, err
 		}
 	}
 	before := meta[:len(meta)-len(at)]
 	if len(at) > 0 && at[0] == tagResourceVersion {
 		if _, _, at, err = field(at); err != nil {
-			return nil, err
+			return revisionSplit{}, err
 		}
 	}
-	var room [20]byte
-	version := strconv.AppendInt(room[:0], revision, 10)
-	dst = append(dst, tagObjectMeta)
-	dst = binary.AppendUvarint(dst, uint64(len(before)+2+len(version)+len(at)))
-	dst = append(dst, before...)
-	dst = append(dst, tagResourceVersion, byte(len(version)))
-	dst = append(dst, version...)
-	dst = append(dst, at...)
-	return append(dst, rest...), nil
+	return revisionSplit{before: before, after: at, rest: rest}, nil
 }
 
 // field splits off the first field of a message, which must be length-delimited: all fields that are
@@ -92,22 +119,55 @@ func field(b []byte) (tag byte, content, rest []byte, err error) {
 	return b[0], b[start:end], b[end:], nil
 }
 
-// Envelope puts a message into the form in which protobuf objects are stored and sent.
-func Envelope(dst []byte, gvk schema.GroupVersionKind, body []byte) ([]byte, error) {
-	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}, Raw: body}
-	b, err := u.Marshal()
-	if err != nil {
-		return nil, err
-	}
-	dst = append(dst, protobufMagic...)
-	return append(dst, b...), nil
+// Envelope appends a message in the form in which protobuf objects are stored and sent.
+func Envelope(dst []byte, gvk schema.GroupVersionKind, body []byte) []byte {
+	dst = slices.Grow(dst, len(body)+envelopeRoom)
+	return EnvelopeTail(append(EnvelopeHead(dst, gvk, len(body)), body...))
 }
 
-// AppendItem appends an object's message as an item of a list message.
-func AppendItem(dst, item []byte) []byte {
-	dst = append(dst, tagItems)
-	dst = binary.AppendUvarint(dst, uint64(len(item)))
-	return append(dst, item...)
+// envelopeRoom is what an envelope adds at most to a message, in bytes, for names as they are usual.
+const envelopeRoom = 128
+
+// EnvelopeHead appends what stands before a message of the size, given in bytes. What stands behind is EnvelopeTail's.
+func EnvelopeHead(dst []byte, gvk schema.GroupVersionKind, size int) []byte {
+	version, kind := gvk.ToAPIVersionAndKind()
+	dst = append(dst, protobufMagic...)
+	dst = append(dst, tagUnknownTypeMeta)
+	dst = binary.AppendUvarint(dst, uint64(stringSize(version)+stringSize(kind)))
+	dst = appendString(dst, tagAPIVersion, version)
+	dst = appendString(dst, tagKind, kind)
+	dst = append(dst, tagUnknownRaw)
+	return binary.AppendUvarint(dst, uint64(size))
+}
+
+// EnvelopeTail appends the encoding and the type of the content, both empty.
+func EnvelopeTail(dst []byte) []byte {
+	return append(dst, tagContentEncoding, 0, tagContentType, 0)
+}
+
+func appendString(dst []byte, tag byte, s string) []byte {
+	dst = append(dst, tag)
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+// stringSize is how many bytes a string takes with its tag and length.
+func stringSize(s string) int { return 1 + uvarintSize(len(s)) + len(s) }
+
+func uvarintSize(n int) int {
+	size := 1
+	for ; n >= 0x80; n >>= 7 {
+		size++
+	}
+	return size
+}
+
+// ItemSize is how many bytes an item of a list message takes whose own message has the size.
+func ItemSize(size int) int { return 1 + uvarintSize(size) + size }
+
+// AppendItemHead appends what stands before an item's message of the size, given in bytes.
+func AppendItemHead(dst []byte, size int) []byte {
+	return binary.AppendUvarint(append(dst, tagItems), uint64(size))
 }
 
 // AppendListMeta appends a list's metadata message.

@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestAppendWithRevision(t *testing.T) {
@@ -35,6 +38,9 @@ func TestAppendWithRevision(t *testing.T) {
 		if string(want) != string(spliced) {
 			t.Errorf("spliced message differs from the encoded one")
 		}
+		if size, err := SizeWithRevision(raw, 123456789012); err != nil || size != len(want) {
+			t.Errorf("said to be %d bytes, %v; are %d", size, err, len(want))
+		}
 	}
 }
 
@@ -43,6 +49,55 @@ func TestAppendWithRevisionRefusesRubbish(t *testing.T) {
 	for _, b := range [][]byte{nil, {0x0a}, {0x0a, 0xff}, {0x12, 0x00}, {0x0a, 0x05, 1, 2}, {0x0a, 0x02, 0x12, 0x7f}} {
 		if _, err := AppendWithRevision(nil, b, 1); err == nil {
 			t.Errorf("%v: no error", b)
+		}
+		if _, err := SizeWithRevision(b, 1); err == nil {
+			t.Errorf("size of %v: no error", b)
+		}
+	}
+}
+
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	for _, gvk := range []schema.GroupVersionKind{{Version: "v1", Kind: "Pod"}, {Group: "apps", Version: "v1", Kind: "DeploymentList"}, {}} {
+		for _, size := range []int{0, 1, 127, 128, 70_000} {
+			u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}, Raw: make([]byte, size)}
+			want, err := u.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := Envelope([]byte("x"), gvk, u.Raw)
+			if string(got) != "xk8s\x00"+string(want) {
+				t.Errorf("%v of %d bytes: not as the generated code writes it", gvk, size)
+			}
+			if body, err := ProtobufBody(got[1:]); err != nil || len(body) != size {
+				t.Errorf("%v of %d bytes opens to %d, %v", gvk, size, len(body), err)
+			}
+		}
+	}
+}
+
+func TestAppendItem(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a", strings.Repeat("a", 200), strings.Repeat("a", 20_000)} {
+		list := &corev1.PodList{Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: name}}}}
+		item, err := list.Items[0].Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := list.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta, err := list.ListMeta.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := AppendListMeta(nil, meta)
+		if size := len(got) + ItemSize(len(item)); size != len(want) {
+			t.Errorf("said to be %d bytes; are %d", size, len(want))
+		}
+		if got = append(AppendItemHead(got, len(item)), item...); string(got) != string(want) {
+			t.Errorf("list of %d bytes: not as the generated code writes it", len(want))
 		}
 	}
 }
