@@ -90,7 +90,7 @@ func (s *Server) assemble() error {
 	if err := s.authenticate(); err != nil {
 		return err
 	}
-	s.handlers = handlers.New(handlers.Options{Scheme: types(), Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet, Authenticator: s.authn, Authorizer: s.authz})
+	s.handlers = handlers.New(handlers.Options{Scheme: types(), Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet, PodDial: s.options.PodDial, Authenticator: s.authn, Authorizer: s.authz})
 	s.discover = &discovery.Discovery{ServerAddress: s.address()}
 	s.openapi, s.openapi2 = openapi.New(), openapi.NewV2(time.Now())
 	if err := s.register(all); err != nil {

@@ -35,6 +35,8 @@ type Options struct {
 	Tokens *authn.ServiceAccounts
 	// Kubelets is how logs and streams of pods are reached.
 	Kubelets Kubelets
+	// PodDial reaches addresses of pods; nil: the plain network.
+	PodDial Dial
 	// Authenticator and Authorizer answer questions about who somebody is, and what they may do.
 	Authenticator *authn.Authenticator
 	Authorizer    authz.Authorizer
@@ -45,6 +47,7 @@ type Handlers struct {
 	Options
 	decoders decoders
 	kubelets *kubelets
+	pods     *http.Transport // for what is proxied to them
 	// specials by "resource/subresource" of the core group, or "resource.group/subresource".
 	specials map[string]Special
 
@@ -55,13 +58,16 @@ type Handlers struct {
 
 // New makes handlers without any resource.
 func New(o Options) *Handlers {
-	h := &Handlers{Options: o, decoders: newDecoders(o.Scheme), kubelets: newKubelets(o.Kubelets),
+	h := &Handlers{Options: o, decoders: newDecoders(o.Scheme), kubelets: newKubelets(o.Kubelets), pods: newProxyTransport(o.PodDial),
 		scopes: map[schema.GroupVersionResource]*Scope{}, registries: map[schema.GroupResource]*registry.Registry{}}
 	h.specials = map[string]Special{
 		"pods/binding":          bind,
 		"pods/eviction":         evict,
 		"pods/log":              h.log,
 		"pods/exec":             h.stream("exec", func() runtime.Object { return &corev1.PodExecOptions{} }),
+		"pods/proxy":            h.proxied(func(p string) runtime.Object { return &corev1.PodProxyOptions{Path: p} }, h.podTarget),
+		"services/proxy":        h.proxied(func(p string) runtime.Object { return &corev1.ServiceProxyOptions{Path: p} }, h.serviceTarget),
+		"nodes/proxy":           h.proxied(func(p string) runtime.Object { return &corev1.NodeProxyOptions{Path: p} }, h.nodeTarget),
 		"pods/attach":           h.stream("attach", func() runtime.Object { return &corev1.PodAttachOptions{} }),
 		"pods/portforward":      h.stream("portForward", func() runtime.Object { return &corev1.PodPortForwardOptions{} }),
 		"namespaces/finalize":   finalize,

@@ -90,6 +90,9 @@ var AllVerbs = []string{"create", "delete", "deletecollection", "get", "list", "
 // StatusVerbs are discovery's verbs of an endpoint that reads and updates.
 var StatusVerbs = []string{"get", "patch", "update"}
 
+// ProxyVerbs are discovery's verbs of an endpoint that passes requests on.
+var ProxyVerbs = []string{"create", "delete", "get", "patch", "update"}
+
 // ScaleGVK is what every scale endpoint speaks.
 var ScaleGVK = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 

@@ -44,6 +44,7 @@ var Node = resource.Define(resource.Kind[*corev1.Node]{
 		ValidateUpdate:   func(_ context.Context, n, old *corev1.Node) field.ErrorList { return validateNodeUpdate(n, old) },
 		ResetFields:      []string{"status"},
 	},
+	Subresources: []resource.Subresource{{Name: "proxy", Verbs: resource.ProxyVerbs, GVK: corev1.SchemeGroupVersion.WithKind("NodeProxyOptions")}},
 	Status: &resource.Strategy[*corev1.Node]{
 		PrepareForUpdate: func(_ context.Context, n, old *corev1.Node) { n.Spec = old.Spec },
 		ValidateUpdate:   func(_ context.Context, n, _ *corev1.Node) field.ErrorList { return validateAddresses(n) },

@@ -75,6 +75,7 @@ var Pod = resource.Define(resource.Kind[*corev1.Pod]{
 		{Name: "eviction", Verbs: []string{"create"}, GVK: policyv1.SchemeGroupVersion.WithKind("Eviction")},
 		{Name: "exec", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodExecOptions")},
 		{Name: "log", Verbs: []string{"get"}},
+		{Name: "proxy", Verbs: resource.ProxyVerbs, GVK: corev1.SchemeGroupVersion.WithKind("PodProxyOptions")},
 		{Name: "portforward", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodPortForwardOptions")},
 	},
 	Fields: map[string]func(*corev1.Pod) string{

@@ -33,6 +33,7 @@ var Service = resource.Define(resource.Kind[*corev1.Service]{
 		},
 		ResetFields: []string{"status"},
 	},
+	Subresources: []resource.Subresource{{Name: "proxy", Verbs: resource.ProxyVerbs, GVK: corev1.SchemeGroupVersion.WithKind("ServiceProxyOptions")}},
 	Status: &resource.Strategy[*corev1.Service]{
 		PrepareForUpdate: func(_ context.Context, s, old *corev1.Service) { s.Spec = old.Spec },
 		ResetFields:      []string{"spec"},
