@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -303,4 +304,82 @@ func TestCompanyAndSpreading(t *testing.T) {
 	if near, late := w.placed("near"), w.placed("late"); near != late {
 		t.Errorf("near is on %s, late on %s", near, late)
 	}
+}
+
+// TestPreemption lets an urgent pod take the place of another, which is told why, and keeps
+// that place for it.
+func TestPreemption(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for name, value := range map[string]int32{"urgent": 1000, "modest": 1000, "plain": 10} {
+		class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}
+		if name == "modest" {
+			class.PreemptionPolicy = ptr.To(corev1.PreemptNever)
+		}
+		if _, err := w.client.SchedulingV1().PriorityClasses().Create(w.Context(), class, metav1.CreateOptions{}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	of := func(class string, change func(*corev1.Pod)) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.PriorityClassName = class
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"example.com/seat": resource.MustParse("1")}
+			p.Spec.Containers[0].Resources.Limits = p.Spec.Containers[0].Resources.Requests
+			if change != nil {
+				change(p)
+			}
+		}
+	}
+	nodes, err := w.client.CoreV1().Nodes().List(w.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	seats := []byte(`{"status":{"capacity":{"example.com/seat":"1"},"allocatable":{"example.com/seat":"1"}}}`)
+	if _, err := w.client.CoreV1().Nodes().Patch(w.Context(), nodes.Items[0].Name, types.StrategicMergePatchType, seats, metav1.PatchOptions{}, "status"); err != nil {
+		w.Fatal(err)
+	}
+	finalizer := func(p *corev1.Pod) { p.Finalizers = []string{"example.com/held"} }
+	w.pod("sits", of("plain", finalizer))
+	seat := w.placed("sits")
+	w.pod("modest", of("modest", nil))
+	w.refused("modest", "0/2 nodes are available: 2 Insufficient example.com/seat. preemption: not eligible due to preemptionPolicy=Never.")
+	if err := w.client.CoreV1().Pods("default").Delete(w.Context(), "modest", metav1.DeleteOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.pod("takes", of("urgent", nil))
+	w.eventually(func(ctx context.Context) string { return w.preempted(ctx, "sits", "takes", seat) })
+	held, err := w.client.CoreV1().Pods("default").Get(w.Context(), "sits", metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	held.Finalizers = nil
+	if _, err := w.client.CoreV1().Pods("default").Update(w.Context(), held, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	if got := w.placed("takes"); got != seat {
+		t.Errorf("the urgent pod is on %s, the seat on %s", got, seat)
+	}
+}
+
+// preempted says what is amiss with a victim's end and the nomination of the pod that takes
+// its place.
+func (w *world) preempted(ctx context.Context, victim, by, node string) string {
+	gone, err := w.client.CoreV1().Pods("default").Get(ctx, victim, metav1.GetOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	next, err := w.client.CoreV1().Pods("default").Get(ctx, by, metav1.GetOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	if gone.DeletionTimestamp == nil || next.Status.NominatedNodeName != node {
+		return fmt.Sprintf("victim deleted: %v, nominated: %q", gone.DeletionTimestamp, next.Status.NominatedNodeName)
+	}
+	for _, c := range gone.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Reason == corev1.PodReasonPreemptionByScheduler &&
+			c.Message == "default-scheduler: preempting to accommodate a higher priority pod" {
+			return w.event(ctx, victim, "Preempted", fmt.Sprintf("Preempted by pod %s on node %s", next.UID, node))
+		}
+	}
+	return fmt.Sprintf("the victim's conditions are %v", gone.Status.Conditions)
 }

@@ -90,11 +90,19 @@ func (s *Scheduler) waitingHandler() toolscache.ResourceEventHandler {
 		wanted: func(pod *corev1.Pod) bool {
 			return pod.Spec.NodeName == "" && pod.Spec.SchedulerName == name && !finished(pod)
 		},
-		add: s.queueUp,
-		update: func(_, after *corev1.Pod) {
+		add: func(pod *corev1.Pod) {
+			s.nominate(pod, pod.Status.NominatedNodeName)
+			s.queueUp(pod)
+		},
+		update: func(before, after *corev1.Pod) {
+			// Was it nominated in neither, the watch may not know yet.
+			if before.Status.NominatedNodeName != "" || after.Status.NominatedNodeName != "" {
+				s.nominate(after, after.Status.NominatedNodeName)
+			}
 			s.queueUp(after)
 		},
 		remove: func(pod *corev1.Pod) {
+			s.nominated.Remove(pod.UID)
 			s.queue.Remove(pod)
 			// A pod that is gone before its binding took effect holds no room any more.
 			if s.isGone(pod) {
@@ -102,6 +110,16 @@ func (s *Scheduler) waitingHandler() toolscache.ResourceEventHandler {
 			}
 		},
 	}
+}
+
+// nominate notes the node on which room is made for a pod. Of one that has been placed
+// already the watch merely doesn't know yet.
+func (s *Scheduler) nominate(pod *corev1.Pod, node string) {
+	if node == "" || s.isOver(pod) {
+		s.nominated.Remove(pod.UID)
+		return
+	}
+	s.nominated.Set(framework.NewPodInfo(pod), node)
 }
 
 func (s *Scheduler) queueUp(pod *corev1.Pod) {

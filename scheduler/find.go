@@ -22,7 +22,7 @@ func (s *Scheduler) find(c *cycle) (string, error) {
 	case err != nil:
 		return "", err
 	case len(feasible) == 0:
-		s.profile.PostFilter(c.state, c.pod, &s.snapshot, failed)
+		s.makeRoom(c, failed)
 		return "", failed
 	case len(feasible) == 1:
 		return feasible[0].Node.Name, nil
@@ -69,11 +69,15 @@ func (s *Scheduler) filter(c *cycle) (feasible []*framework.NodeInfo, failed *fr
 		}
 		tried, start = s.named(candidates), 0
 	}
+	if node := s.nominatedFor(c); node != nil {
+		return []*framework.NodeInfo{node}, failed, nil
+	}
 	enough := enoughNodes(len(all))
+	beside := s.nominated.Any()
 	looked := 0
 	for ; looked < len(tried) && len(feasible) < enough; looked++ {
 		node := tried[(start+looked)%len(tried)]
-		status := s.profile.Filter(c.state, c.pod, node)
+		status := s.judge(c, node, beside)
 		switch {
 		case status.IsSuccess():
 			feasible = append(feasible, node)
@@ -88,6 +92,26 @@ func (s *Scheduler) filter(c *cycle) (feasible []*framework.NodeInfo, failed *fr
 		s.start = (start + max(looked%len(all), 1)) % len(all)
 	}
 	return feasible, failed, nil
+}
+
+// judge filters one node; beside says that there are pods for which room was made somewhere.
+func (s *Scheduler) judge(c *cycle, node *framework.NodeInfo, beside bool) *framework.Status {
+	if beside {
+		return s.profile.FilterBeside(c.state, c.pod, node, s.nominated.On(node.Node.Name))
+	}
+	return s.profile.Filter(c.state, c.pod, node)
+}
+
+// nominatedFor gives the node on which room was made for the pod, if it fits there now.
+func (s *Scheduler) nominatedFor(c *cycle) *framework.NodeInfo {
+	name := s.nominated.NodeOf(c.entry.Pod.UID)
+	if name == "" {
+		return nil
+	}
+	if node := s.snapshot.Node(name); node != nil && s.judge(c, node, true).IsSuccess() {
+		return node
+	}
+	return nil
 }
 
 // named gives those of the candidates that there are.

@@ -2,14 +2,11 @@ package scheduler
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
@@ -30,6 +27,14 @@ func (s *Scheduler) refuse(ctx context.Context, c *cycle, reason error) {
 		s.queue.Done(tried.UID) // gone, replaced, or placed after all
 		return
 	}
+	nominated := ""
+	switch {
+	case c.preemption != nil:
+		nominated = c.preemption.Node
+	case c.keepsNomination:
+		nominated = s.nominated.NodeOf(pod.UID)
+	}
+	s.nominate(pod, nominated)
 	if failed, ok := errors.AsType[*framework.Failed](reason); ok {
 		s.queue.Refuse(c.entry, pod, failed.Plugins)
 	} else if isUnschedulable(reason) {
@@ -38,9 +43,12 @@ func (s *Scheduler) refuse(ctx context.Context, c *cycle, reason error) {
 		s.queue.Fail(c.entry, pod)
 		s.logger.Error("could not schedule; will retry", "pod", pod.Namespace+"/"+pod.Name, "error", reason)
 	}
+	if c.preemption != nil {
+		s.preempt(ctx, c)
+	}
 	message := reason.Error()
 	s.events.Eventf(pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", shortened(message))
-	if err := s.setCondition(ctx, pod, reasonOf(reason), message); err != nil && ctx.Err() == nil {
+	if err := s.setCondition(ctx, pod, reasonOf(reason), message, nominated); err != nil && ctx.Err() == nil {
 		s.logger.Warn("could not report that a pod can't be scheduled", "pod", pod.Namespace+"/"+pod.Name, "error", err)
 	}
 }
@@ -53,12 +61,15 @@ func shortened(message string) string {
 	return message[:maxNote-len(dots)] + dots
 }
 
-// setCondition writes the condition, unless it says the same already.
-func (s *Scheduler) setCondition(ctx context.Context, pod *corev1.Pod, reason, message string) error {
+// setCondition writes the condition and the nominated node, unless they say the same
+// already.
+func (s *Scheduler) setCondition(ctx context.Context, pod *corev1.Pod, reason, message, nominated string) error {
 	next := corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message,
 		ObservedGeneration: pod.Generation, LastTransitionTime: metav1.NewTime(s.clock.Now()),
 	}
+	status := map[string]any{}
+	same := false
 	for _, present := range pod.Status.Conditions {
 		if present.Type != next.Type {
 			continue
@@ -67,23 +78,16 @@ func (s *Scheduler) setCondition(ctx context.Context, pod *corev1.Pod, reason, m
 			next.LastTransitionTime = present.LastTransitionTime
 		}
 		next.LastProbeTime = present.LastProbeTime
-		if present == next {
-			return nil
-		}
+		same = present == next
 	}
-	// A strategic merge keyed by type: it leaves the conditions of others alone. The uid
-	// makes sure that it isn't a successor of the same name.
-	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID},
-		"status":   map[string]any{"conditions": []corev1.PodCondition{next}},
-	})
-	if err != nil {
-		return fmt.Errorf("encode condition: %w", err)
+	if !same {
+		status["conditions"] = []corev1.PodCondition{next}
 	}
-	_, err = s.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, body,
-		metav1.PatchOptions{}, "status")
-	if apierrors.IsNotFound(err) {
+	if nominated != pod.Status.NominatedNodeName {
+		status["nominatedNodeName"] = nominated
+	}
+	if len(status) == 0 {
 		return nil
 	}
-	return err
+	return s.patchStatus(ctx, pod, status)
 }

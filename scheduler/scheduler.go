@@ -52,7 +52,11 @@ type Scheduler struct {
 	profile *framework.Profile
 	queue   *queue.Queue
 	cache   *cache.Cache
-	events  events.EventRecorder
+	// nominated are the pods for which room is being made, preempting those for which that
+	// is going on right now.
+	nominated  *cache.Nominated
+	preempting *preempting
+	events     events.EventRecorder
 
 	broadcaster events.EventBroadcaster
 	factory     informers.SharedInformerFactory
@@ -101,6 +105,8 @@ func newScheduler(client kubernetes.Interface, options Options) *Scheduler {
 			Clock: options.Clock, PreEnqueue: profile.PreEnqueue, Helps: profile.Helps,
 		}),
 		cache:       cache.New(),
+		nominated:   cache.NewNominated(),
+		preempting:  newPreempting(),
 		broadcaster: broadcaster,
 		events:      broadcaster.NewRecorder(scheme.Scheme, name),
 		slots:       make(chan struct{}, binders),
@@ -159,6 +165,10 @@ type cycle struct {
 	entry *queue.Entry
 	pod   *framework.PodInfo
 	state *framework.CycleState
+	// preemption is the decision to make room; keepsNomination says that there was none,
+	// so that what was decided before holds on.
+	preemption      *framework.Preemption
+	keepsNomination bool
 }
 
 // place tries to find a node for one pod, and has it bound there.
@@ -174,6 +184,7 @@ func (s *Scheduler) place(ctx context.Context, entry *queue.Entry) {
 		s.refuse(ctx, c, err)
 		return
 	}
+	s.nominated.Remove(entry.Pod.UID)
 	if err := s.cache.Assume(c.pod, node); err != nil {
 		s.refuse(ctx, c, err)
 		return

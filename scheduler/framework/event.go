@@ -22,6 +22,8 @@ const (
 	PodShrunk
 	// SelfChanged: the waiting pod itself was changed.
 	SelfChanged
+	// Activated: the waiting pod itself is to be tried again, whatever refused it.
+	Activated
 )
 
 // Event is something that has happened. Before is nil for what is new, After for what is

@@ -29,22 +29,17 @@ func (f *Failed) Refuse(node string, status *Status) {
 	f.Plugins[status.Plugin] = true
 }
 
+// Of gives what was said against a node; nil for one that nothing was said of.
+func (f *Failed) Of(node string) *Status {
+	if status, tried := f.Nodes[node]; tried {
+		return status
+	}
+	return f.Others
+}
+
 // NewFailed is a failure without reasons yet.
 func NewFailed(total int) *Failed {
 	return &Failed{Total: total, Nodes: map[string]*Status{}, Plugins: map[string]bool{}}
-}
-
-// Count says how many nodes were refused in each way.
-func (f *Failed) Count(code Code) (nodes int) {
-	for _, status := range f.Nodes {
-		if status.Code == code {
-			nodes++
-		}
-	}
-	if f.Others != nil && f.Others.Code == code {
-		nodes += f.Total - len(f.Nodes)
-	}
-	return nodes
 }
 
 // Error explains it as kubectl describe shows it:

@@ -43,10 +43,11 @@ type Filter interface {
 	Filter(state *CycleState, pod *PodInfo, node *NodeInfo) *Status
 }
 
-// PostFilter is asked when no node passed. Its status's message ends the explanation.
+// PostFilter is asked when no node passed. Its status's message ends the explanation; a nil
+// Preemption leaves things as they are.
 type PostFilter interface {
 	Plugin
-	PostFilter(state *CycleState, pod *PodInfo, nodes Snapshot, failed *Failed) *Status
+	PostFilter(attempt *Attempt) (*Preemption, *Status)
 }
 
 // PreScore works out, once for a pod, what Score needs; nodes are those that passed.

@@ -131,14 +131,15 @@ func (p *Profile) Adjust(state *CycleState, pod, other *PodInfo, node *NodeInfo,
 	}
 }
 
-// PostFilter asks what can be done, and notes the answer.
-func (p *Profile) PostFilter(state *CycleState, pod *PodInfo, nodes Snapshot, failed *Failed) {
+// PostFilter asks what can be done, and notes the answer in what is said of the failure.
+func (p *Profile) PostFilter(attempt *Attempt) *Preemption {
 	for _, plugin := range p.postFilter {
-		if status := plugin.PostFilter(state, pod, nodes, failed); status != nil {
-			failed.PostFilter = status.Message()
-			return
+		if preemption, status := plugin.PostFilter(attempt); preemption != nil || status != nil {
+			attempt.Failed.PostFilter = status.Message()
+			return preemption
 		}
 	}
+	return nil
 }
 
 // Score rates the nodes; the result is in their order. Each plugin's score counts by its
@@ -216,7 +217,7 @@ func (p *Profile) Bind(ctx context.Context, state *CycleState, pod *PodInfo, nod
 
 // Helps says whether an event may let one of the plugins that refused a pod accept it.
 func (p *Profile) Helps(pod *corev1.Pod, refused map[string]bool, event Event) bool {
-	if len(refused) == 0 {
+	if len(refused) == 0 || event.Change&Activated != 0 {
 		return true
 	}
 	for plugin := range refused {

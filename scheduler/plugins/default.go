@@ -17,7 +17,7 @@ func Default(sources *Sources) []framework.Weighted {
 		{Plugin: nodeResourcesFit{}, Weight: 1},
 		{Plugin: newPodTopologySpread(sources), Weight: 2},
 		{Plugin: interPodAffinity{sources: sources}, Weight: 2},
-		{Plugin: defaultPreemption{}},
+		{Plugin: defaultPreemption{sources: sources}},
 		{Plugin: balancedAllocation{}, Weight: 1},
 		{Plugin: imageLocality{}, Weight: 1},
 		{Plugin: defaultBinder{client: sources.client}},

@@ -2,52 +2,74 @@ package plugins
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
+	"github.com/kogge-dev/kogge/scheduler/preemption"
 )
 
-// defaultPreemption says of a pod that fits nowhere whether ending others could help. It
-// looks at each node that was refused for want of room, and reports how many of them have
-// pods of lower priority at all.
-type defaultPreemption struct{}
+// defaultPreemption says for a pod that fits nowhere which less urgent pods to end so that
+// it does, or why that wouldn't help.
+type defaultPreemption struct{ sources *Sources }
 
 func (defaultPreemption) Name() string { return "DefaultPreemption" }
 
-func (defaultPreemption) PostFilter(_ *framework.CycleState, pod *framework.PodInfo, nodes framework.Snapshot, failed *framework.Failed) *framework.Status {
-	if policy := pod.Pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
-		return preemptionStatus("not eligible due to preemptionPolicy=Never.")
+func (d defaultPreemption) PostFilter(attempt *framework.Attempt) (*framework.Preemption, *framework.Status) {
+	if why := ineligible(attempt); why != "" {
+		return nil, preemptionStatus(why)
 	}
-	counts := map[string]int{}
-	if hopeless := failed.Count(framework.Unresolvable); hopeless > 0 {
-		counts["Preemption is not helpful for scheduling"] = hopeless
+	budgets, err := d.sources.budgets.List(labels.Everything())
+	if err != nil {
+		return nil, framework.AsStatus(fmt.Errorf("preemption: %w", err))
 	}
-	for name, status := range failed.Nodes {
-		if status.Code != framework.Unschedulable {
-			continue
-		}
-		if node := nodes.Node(name); node != nil && !hasVictims(node, pod.Pod) {
-			counts["No preemption victims found for incoming pod"]++
-		}
+	candidate, why := preemption.Find(attempt, budgets)
+	if candidate == nil {
+		return &framework.Preemption{}, preemptionStatus(why.Error())
 	}
-	reasons := make([]string, 0, len(counts))
-	for reason, count := range counts {
-		reasons = append(reasons, fmt.Sprintf("%d %s", count, reason))
-	}
-	slices.Sort(reasons)
-	return preemptionStatus(fmt.Sprintf("0/%d nodes are available: %s.", failed.Total, strings.Join(reasons, ", ")))
+	found := fmt.Sprintf("found a potential placement for pod on node %v, preempting %d victims", candidate.Node, len(candidate.Victims))
+	return &framework.Preemption{Node: candidate.Node, Victims: candidate.Victims}, preemptionStatus(found)
 }
 
 func preemptionStatus(message string) *framework.Status {
 	return framework.NewStatus(framework.Unschedulable, "preemption: "+message)
 }
 
-// hasVictims says that a node has a pod of lower priority.
-func hasVictims(node *framework.NodeInfo, pod *corev1.Pod) bool {
-	return slices.ContainsFunc(node.Pods, func(other *framework.PodInfo) bool {
-		return framework.Priority(other.Pod) < framework.Priority(pod)
-	})
+// ineligible says why a pod mayn't end others: it is too modest, or others are ending for
+// it already.
+func ineligible(attempt *framework.Attempt) string {
+	pod := attempt.Pod.Pod
+	if policy := pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
+		return "not eligible due to preemptionPolicy=Never."
+	}
+	if attempt.Busy {
+		return "waiting for the preemption for this pod to be finished"
+	}
+	node := attempt.Nodes.Node(attempt.Nominated)
+	if node == nil {
+		return ""
+	}
+	if status := attempt.Failed.Of(attempt.Nominated); status != nil && status.Code == framework.Unresolvable {
+		return "" // it will never fit there; look elsewhere
+	}
+	for _, other := range node.Pods {
+		if framework.Priority(other.Pod) < framework.Priority(pod) && endsForAnother(other.Pod) {
+			return "not eligible due to a terminating pod on the nominated node."
+		}
+	}
+	return ""
+}
+
+// endsForAnother says that a pod is about to end because it was preempted.
+func endsForAnother(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp == nil {
+		return false
+	}
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget {
+			return c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
+		}
+	}
+	return false
 }

@@ -280,7 +280,9 @@ func TestWhatPreemptionSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := failed()
-			framework.NewProfile(Default(noSources())...).PostFilter(framework.NewCycleState(), c.pod, cluster{node}, f)
+			framework.NewProfile(Default(noSources())...).PostFilter(&framework.Attempt{
+				State: framework.NewCycleState(), Pod: c.pod, Nodes: cluster{node}, Failed: f,
+			})
 			if f.Error() != c.want {
 				t.Errorf("got  %s\nwant %s", f.Error(), c.want)
 			}

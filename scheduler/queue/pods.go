@@ -154,12 +154,24 @@ func (q *Queue) missed(uid types.UID) []framework.Event {
 
 // concerns leaves out what happened to other waiting pods.
 func (q *Queue) concerns(event framework.Event, pod *corev1.Pod) bool {
-	return event.Change != framework.SelfChanged || event.PodAfter.UID == pod.UID
+	return event.Change&(framework.SelfChanged|framework.Activated) == 0 || event.PodAfter.UID == pod.UID
 }
 
 func (q *Queue) log(event framework.Event) {
 	if len(q.trying) > 0 {
 		q.events = append(q.events, event)
+	}
+}
+
+// Activate brings a refused pod forward, or lets one that is being tried only back off.
+func (q *Queue) Activate(pod *corev1.Pod) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.log(framework.Event{Change: framework.Activated, PodAfter: pod})
+	if entry := q.unschedulable[pod.UID]; entry != nil {
+		delete(q.unschedulable, pod.UID)
+		q.retry(entry)
+		q.notify()
 	}
 }
 
