@@ -20,7 +20,41 @@ type Codec interface {
 type Description struct {
 	Namespace, Name string
 	Labels          labels.Set
-	Fields          fields.Set // all selectable fields, metadata.name and metadata.namespace among them
+	Fields          fields.Fields // all selectable fields, metadata.name and metadata.namespace among them
+}
+
+// selectable are an entry's selectable fields: a few, which are kept for every object, so a slice rather than a map.
+type selectable []struct{ name, value string }
+
+func (s selectable) Has(field string) bool {
+	for i := range s {
+		if s[i].name == field {
+			return true
+		}
+	}
+	return false
+}
+
+func (s selectable) Get(field string) string {
+	for i := range s {
+		if s[i].name == field {
+			return s[i].value
+		}
+	}
+	return ""
+}
+
+// compact gives fields the form in which they are kept.
+func compact(f fields.Fields) fields.Fields {
+	set, ok := f.(fields.Set)
+	if !ok {
+		return f
+	}
+	s := make(selectable, 0, len(set))
+	for name, value := range set {
+		s = append(s, struct{ name, value string }{name, value})
+	}
+	return s
 }
 
 // Slot names one of the encodings that an entry keeps once somebody asked for it.
@@ -51,7 +85,9 @@ type Entry struct {
 
 // NewEntry describes an object about to be written; Revision is set when the write returned.
 func NewEntry(codec Codec, key string, raw []byte, obj runtime.Object) *Entry {
-	return &Entry{Description: codec.Describe(obj), Key: key, Raw: raw, codec: codec}
+	d := codec.Describe(obj)
+	d.Fields = compact(d.Fields)
+	return &Entry{Description: d, Key: key, Raw: raw, codec: codec}
 }
 
 // read makes the entry of a stored value that this process did not write.

@@ -50,7 +50,7 @@ func (f *Filter) bucket() bucket {
 // buckets lists where the watchers stand whom a change of the entry may concern.
 func (e *Entry) buckets(to []bucket) []bucket {
 	to = append(to, bucket{name: e.Name})
-	if v := e.Fields[IndexedField]; v != "" {
+	if v := e.Fields.Get(IndexedField); v != "" {
 		to = append(to, bucket{field: v})
 	}
 	if e.Namespace != "" {
