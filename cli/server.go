@@ -18,6 +18,7 @@ import (
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 	"github.com/kogge-dev/kogge/cluster/pki"
 	"github.com/kogge-dev/kogge/controllers"
+	"github.com/kogge-dev/kogge/internal/gcpace"
 	"github.com/kogge-dev/kogge/internal/netns"
 	"github.com/kogge-dev/kogge/proxy/podroutes"
 	"github.com/kogge-dev/kogge/scheduler"
@@ -110,7 +111,7 @@ func runServer(command *cobra.Command, flags serverFlags) error {
 	if err != nil {
 		return errors.Join(err, closeAll(options.Listeners))
 	}
-	together := []func(context.Context) error{server.Run}
+	together := []func(context.Context) error{server.Run, gcpace.Run}
 	images, err := imageServers(flags, logger)
 	if err != nil {
 		return errors.Join(err, closeAll(options.Listeners))
