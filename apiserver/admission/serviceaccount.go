@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/utils/ptr"
 
@@ -33,6 +34,10 @@ func serviceAccount(objects Objects) plugin {
 				pod.Spec.ServiceAccountName, pod.Spec.DeprecatedServiceAccount = "default", "default"
 			}
 			obj, err := objects.Get("", "serviceaccounts", a.Namespace, pod.Spec.ServiceAccountName)
+			if apierrors.IsNotFound(err) {
+				// Upstream asks its cache, which names the kind and not the resource.
+				err = apierrors.NewNotFound(schema.GroupResource{Resource: "serviceaccount"}, pod.Spec.ServiceAccountName)
+			}
 			if err != nil {
 				return apierrors.NewForbidden(a.Resource.GR(), pod.Name, fmt.Errorf("error looking up service account %s/%s: %w", a.Namespace, pod.Spec.ServiceAccountName, err))
 			}

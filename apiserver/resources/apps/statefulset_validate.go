@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	"github.com/kogge-dev/kogge/apiserver/resources/core"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
+	"github.com/kogge-dev/kogge/apiserver/resources/volume"
 )
 
 // validateStatefulSet judges a spec; what never changes is judged when it is new.
@@ -37,7 +37,7 @@ func validateStatefulSet(s *appsv1.StatefulSetSpec, created bool) field.ErrorLis
 	}
 	if created {
 		for i := range s.VolumeClaimTemplates {
-			errs = append(errs, core.ValidateClaim(&s.VolumeClaimTemplates[i].Spec, specPath.Child("volumeClaimTemplates").Index(i).Child("spec"))...)
+			errs = append(errs, volume.ValidateClaim(&s.VolumeClaimTemplates[i].Spec, specPath.Child("volumeClaimTemplates").Index(i).Child("spec"))...)
 		}
 	}
 	errs = append(errs, rules.NotNegativePtr(specPath.Child("replicas"), s.Replicas)...)

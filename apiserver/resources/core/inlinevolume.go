@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
+	"github.com/kogge-dev/kogge/apiserver/resources/volume"
 )
 
 // DefaultVolumeSpec sets what the spec of a volume leaves out where it stands inside another object.
@@ -30,7 +31,7 @@ func ValidateInlineVolume(s *corev1.PersistentVolumeSpec, p *field.Path) field.E
 	if len(s.AccessModes) == 0 {
 		errs = append(errs, field.Required(p.Child("accessModes"), ""))
 	}
-	errs = append(errs, validateAccessModes(s.AccessModes, p.Child("accessModes"))...)
+	errs = append(errs, volume.ValidateAccessModes(s.AccessModes, p.Child("accessModes"))...)
 	if r := s.PersistentVolumeReclaimPolicy; r != "" && r != corev1.PersistentVolumeReclaimRetain {
 		errs = append(errs, field.Forbidden(p.Child("persistentVolumeReclaimPolicy"), "may only be "+string(corev1.PersistentVolumeReclaimRetain)+" in the context of inline volumes"))
 	}

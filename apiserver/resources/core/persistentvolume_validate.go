@@ -13,39 +13,15 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
+	"github.com/kogge-dev/kogge/apiserver/resources/volume"
 )
-
-// accessModes in the order in which errors list them.
-var accessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod}
-
-var volumeModes = []corev1.PersistentVolumeMode{corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem}
-
-// validateAccessModes: known ones; one that wants a single pod stands alone.
-func validateAccessModes(modes []corev1.PersistentVolumeAccessMode, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	single, others := false, false
-	for _, m := range modes {
-		switch {
-		case !slices.Contains(accessModes, m):
-			errs = append(errs, field.NotSupported(p, m, accessModes))
-		case m == corev1.ReadWriteOncePod:
-			single = true
-		default:
-			others = true
-		}
-	}
-	if single && others {
-		errs = append(errs, field.Forbidden(p, "may not use ReadWriteOncePod with other access modes"))
-	}
-	return errs
-}
 
 func validateVolumeSpec(s *corev1.PersistentVolumeSpec, name string, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(s.AccessModes) == 0 {
 		errs = append(errs, field.Required(p.Child("accessModes"), ""))
 	}
-	errs = append(errs, validateAccessModes(s.AccessModes, p.Child("accessModes"))...)
+	errs = append(errs, volume.ValidateAccessModes(s.AccessModes, p.Child("accessModes"))...)
 	errs = append(errs, validateCapacity(s.Capacity, p.Child("capacity"))...)
 	if s.PersistentVolumeReclaimPolicy != "" {
 		errs = append(errs, rules.Among(p.Child("persistentVolumeReclaimPolicy"), s.PersistentVolumeReclaimPolicy,
@@ -66,7 +42,7 @@ func validateVolumeSpec(s *corev1.PersistentVolumeSpec, name string, p *field.Pa
 		errs = append(errs, rules.Invalid(p.Child("storageClassName"), s.StorageClassName, apivalidation.NameIsDNSSubdomain(s.StorageClassName, false))...)
 	}
 	if s.VolumeMode != nil {
-		errs = append(errs, rules.Among(p.Child("volumeMode"), *s.VolumeMode, volumeModes...)...)
+		errs = append(errs, rules.Among(p.Child("volumeMode"), *s.VolumeMode, volume.Modes...)...)
 	}
 	return append(errs, validateAttributesClass(s, p)...)
 }
@@ -164,7 +140,7 @@ func validateDisk(s *corev1.PersistentVolumeSource, source, name string, p *fiel
 	case "iscsi":
 		return validateISCSI(s.ISCSI, name, p)
 	case "fc":
-		return validateFC(s.FC, p)
+		return volume.ValidateFC(s.FC, p)
 	case "flexVolume":
 		return validateFlex(s.FlexVolume, p)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
+	"github.com/kogge-dev/kogge/apiserver/resources/volume"
 )
 
 var (
@@ -38,7 +39,7 @@ var PersistentVolumeClaim = resource.Define(resource.Kind[*corev1.PersistentVolu
 			matchSources(&old.Spec)
 		},
 		Validate: func(_ context.Context, c *corev1.PersistentVolumeClaim) field.ErrorList {
-			return ValidateClaim(&c.Spec, specPath)
+			return volume.ValidateClaim(&c.Spec, specPath)
 		},
 		ValidateUpdate: func(_ context.Context, c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 			return validateClaimUpdate(c, old)
@@ -156,7 +157,7 @@ func ClaimSpecWarnings(s *corev1.PersistentVolumeClaimSpec, path *field.Path) []
 
 // validateClaimUpdate: a claim stays as it is; a bound one may grow and change its attributes' class.
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
-	errs := ValidateClaim(&c.Spec, specPath)
+	errs := volume.ValidateClaim(&c.Spec, specPath)
 	was, now := old.Spec.DeepCopy(), c.Spec.DeepCopy()
 	if was.VolumeName == "" {
 		was.VolumeName = now.VolumeName

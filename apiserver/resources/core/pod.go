@@ -48,7 +48,7 @@ var Pod = resource.Define(resource.Kind[*corev1.Pod]{
 			}
 			markGated(p)
 		},
-		Validate:         func(_ context.Context, p *corev1.Pod) field.ErrorList { return podspec.Validate(&p.Spec, podSpecPath) },
+		Validate:         func(_ context.Context, p *corev1.Pod) field.ErrorList { return validatePodCreate(p) },
 		ValidateUpdate:   func(_ context.Context, p, old *corev1.Pod) field.ErrorList { return validatePodUpdate(p, old) },
 		WarningsOnCreate: func(_ context.Context, p *corev1.Pod) []string { return podspec.Warnings(&p.Spec, &p.ObjectMeta, nil) },
 		WarningsOnUpdate: func(_ context.Context, p, old *corev1.Pod) []string {
@@ -115,6 +115,7 @@ func boolText(b bool) string {
 
 func preparePod(_ context.Context, p *corev1.Pod) {
 	p.Generation = 1
+	podspec.DefaultPodResources(&p.Spec)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: podspec.QOS(&p.Spec)}
 	markGated(p)
 }

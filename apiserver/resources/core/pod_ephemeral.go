@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/apiserver/resources/goform"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 )
 
@@ -34,7 +34,7 @@ func ephemeralContainers() resource.Subresource {
 
 // validateEphemeralUpdate: what was added once stays as it is.
 func validateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := podspec.Validate(&p.Spec, podSpecPath)
+	errs := podspec.ValidatePod(&p.Spec, &p.ObjectMeta, podSpecPath)
 	path := podSpecPath.Child("ephemeralContainers")
 	now := map[string]*corev1.EphemeralContainer{}
 	for i := range p.Spec.EphemeralContainers {
@@ -45,7 +45,7 @@ func validateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
 		case kept == nil:
 			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be removed\n", was.Name)))
 		case !equality.Semantic.DeepEqual(was, *kept):
-			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n%v", was.Name, diff.Diff(was, *kept))))
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n%v", was.Name, goform.Diff(was, *kept))))
 		}
 	}
 	return errs

@@ -3,24 +3,35 @@ package core
 import (
 	"math"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/kogge-dev/kogge/apiserver/resources/goform"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 )
 
 // changeable are the fields that an update of a pod may change, as its refusal lists them.
 const changeable = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
+// validatePodCreate judges a new pod: nothing has been added to it yet, and what waits is placed nowhere.
+func validatePodCreate(p *corev1.Pod) field.ErrorList {
+	errs := podspec.ValidatePod(&p.Spec, &p.ObjectMeta, podSpecPath)
+	if len(p.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(podSpecPath.Child("ephemeralContainers"), "cannot be set on create"))
+	}
+	if p.Spec.NodeName != "" && len(p.Spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(podSpecPath.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+	}
+	return errs
+}
+
 // validatePodUpdate: a pod's spec stays as it is, but for its images and a few numbers.
 func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := podspec.Validate(&p.Spec, podSpecPath)
+	errs := podspec.ValidatePod(&p.Spec, &p.ObjectMeta, podSpecPath)
 	for _, list := range []struct {
 		name     string
 		now, was []corev1.Container
@@ -38,9 +49,11 @@ func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 		return errs
 	}
 	spec := unchangedBut(p, old)
+	if len(old.Spec.SchedulingGates) > 0 {
+		errs = append(errs, narrowPlacement(spec, &old.Spec)...)
+	}
 	if !equality.Semantic.DeepEqual(*spec, old.Spec) {
-		text := strings.ReplaceAll(diff.Diff(old.Spec, *spec), "v1.", "core.")
-		errs = append(errs, field.Forbidden(podSpecPath, "pod updates may not change fields other than "+changeable+"\n"+text))
+		errs = append(errs, field.Forbidden(podSpecPath, "pod updates may not change fields other than "+changeable+"\n"+goform.Diff(old.Spec, *spec)))
 	}
 	return errs
 }
@@ -56,9 +69,6 @@ func unchangedBut(p, old *corev1.Pod) *corev1.PodSpec {
 	}
 	s.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
 	s.SchedulingGates, s.Tolerations = old.Spec.SchedulingGates, old.Spec.Tolerations
-	if len(old.Spec.SchedulingGates) > 0 && onlyAdds(s.NodeSelector, old.Spec.NodeSelector) {
-		s.NodeSelector = old.Spec.NodeSelector
-	}
 	was, now := old.Spec.TerminationGracePeriodSeconds, s.TerminationGracePeriodSeconds
 	if was != nil && *was < 0 && now != nil && *now == 1 {
 		s.TerminationGracePeriodSeconds = was
@@ -66,9 +76,76 @@ func unchangedBut(p, old *corev1.Pod) *corev1.PodSpec {
 	return s
 }
 
+// narrowPlacement: a pod that waits may be told more narrowly where it belongs. It judges that and puts it back.
+func narrowPlacement(now, was *corev1.PodSpec) field.ErrorList {
+	var errs field.ErrorList
+	if !onlyAdds(now.NodeSelector, was.NodeSelector) {
+		errs = append(errs, field.Invalid(podSpecPath.Child("nodeSelector"), now.NodeSelector, "only additions to spec.nodeSelector are allowed (no mutations or deletions)"))
+	}
+	now.NodeSelector = was.NodeSelector
+	before, after := nodeAffinity(was), nodeAffinity(now)
+	if equality.Semantic.DeepEqual(before, after) {
+		return errs
+	}
+	errs = append(errs, narrowAffinity(before, after, podSpecPath.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"))...)
+	switch a := now.Affinity; {
+	case a == nil:
+		now.Affinity = &corev1.Affinity{NodeAffinity: before}
+	case was.Affinity == nil && a.PodAffinity == nil && a.PodAntiAffinity == nil:
+		now.Affinity = nil
+	default:
+		a.NodeAffinity = before
+	}
+	return errs
+}
+
+func nodeAffinity(s *corev1.PodSpec) *corev1.NodeAffinity {
+	if s.Affinity == nil {
+		return nil
+	}
+	return s.Affinity.NodeAffinity
+}
+
+func requiredTerms(a *corev1.NodeAffinity) []corev1.NodeSelectorTerm {
+	if a == nil || a.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	return a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+// narrowAffinity: one of the terms must be met, so only more conditions in each make it narrower.
+func narrowAffinity(before, after *corev1.NodeAffinity, path *field.Path) field.ErrorList {
+	was, now := requiredTerms(before), requiredTerms(after)
+	if len(was) == 0 {
+		return nil
+	}
+	if len(was) != len(now) {
+		return field.ErrorList{field.Invalid(path, goform.Of(now), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")}
+	}
+	var errs field.ErrorList
+	for i := range was {
+		if !narrower(&now[i], &was[i]) {
+			errs = append(errs, field.Invalid(path.Index(i), goform.Of(now[i]), "only additions are allowed (no mutations or deletions)"))
+		}
+	}
+	return errs
+}
+
+// narrower: a term without any condition meets no node, so adding one would widen it.
+func narrower(now, was *corev1.NodeSelectorTerm) bool {
+	if len(was.MatchExpressions)+len(was.MatchFields) == 0 {
+		return len(now.MatchExpressions)+len(now.MatchFields) == 0
+	}
+	return begins(now.MatchExpressions, was.MatchExpressions) && begins(now.MatchFields, was.MatchFields)
+}
+
+func begins(now, was []corev1.NodeSelectorRequirement) bool {
+	return len(now) >= len(was) && (len(was) == 0 || equality.Semantic.DeepEqual(now[:len(was)], was))
+}
+
 func onlyAdds(now, was map[string]string) bool {
 	for k, v := range was {
-		if now[k] != v {
+		if w, ok := now[k]; !ok || w != v {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package podspec
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	unversioned "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -122,8 +123,12 @@ func validatePodTerm(t *corev1.PodAffinityTerm, p *field.Path) field.ErrorList {
 	o := unversioned.LabelSelectorValidationOptions{}
 	errs := unversioned.ValidateLabelSelector(t.LabelSelector, o, p.Child("labelSelector"))
 	errs = append(errs, unversioned.ValidateLabelSelector(t.NamespaceSelector, o, p.Child("namespaceSelector"))...)
+	for _, n := range t.Namespaces {
+		errs = append(errs, invalid(p.Child("namespace"), n, apivalidation.ValidateNamespaceName(n, false))...)
+	}
+	errs = append(errs, validateLabelKeys(t.MatchLabelKeys, t.MismatchLabelKeys, t.LabelSelector, p)...)
 	if t.TopologyKey == "" {
-		return append(errs, field.Required(p.Child("topologyKey"), "can not be empty"))
+		errs = append(errs, field.Required(p.Child("topologyKey"), "can not be empty"))
 	}
 	return append(errs, unversioned.ValidateLabelName(t.TopologyKey, p.Child("topologyKey"))...)
 }

@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,7 +79,7 @@ func TestValidate(t *testing.T) {
 		{func(s *corev1.PodSpec) { s.Containers[0].Image = "" }, "spec.containers[0].image: Required value"},
 		{func(s *corev1.PodSpec) { s.Containers[0].Ports[0].ContainerPort = 70000 }, "spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive"},
 		{func(s *corev1.PodSpec) { s.Containers[0].VolumeMounts[0].Name = "x" }, `spec.containers[0].volumeMounts[0].name: Not found: "x"`},
-		{func(s *corev1.PodSpec) { s.Containers[0].VolumeMounts[0].SubPath = "../x" }, `spec.containers[0].volumeMounts[0].subPath: Invalid value: "../x": must not contain '..'`},
+		{func(s *corev1.PodSpec) { s.Containers[0].VolumeMounts[0].SubPath = "../x" }, `spec.containers[0].volumeMounts.subPath: Invalid value: "../x": must not contain '..'`},
 		{func(s *corev1.PodSpec) { s.Containers = append(s.Containers, s.Containers[0]) }, `spec.containers[1].name: Duplicate value: "c"`},
 		{func(s *corev1.PodSpec) { s.Volumes = append(s.Volumes, s.Volumes[0]) }, `spec.volumes[1].name: Duplicate value: "v"`},
 		{func(s *corev1.PodSpec) { s.RestartPolicy = "Sometimes" }, `spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"`},
@@ -93,6 +94,28 @@ func TestValidate(t *testing.T) {
 		},
 			`spec.containers[0].env[0].valueFrom: Invalid value: "": may not be specified when ` + "`value` is not empty"},
 		{func(s *corev1.PodSpec) { s.Tolerations = []corev1.Toleration{{Operator: "Equal", Value: "x"}} }, `spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when ` + "`key` is empty, which means \"match all values and all keys\""},
+		{func(s *corev1.PodSpec) {
+			s.ResourceClaims = []corev1.PodResourceClaim{{Name: "a"}}
+		}, "spec.resourceClaims[0]: Invalid value: {\"Name\":\"a\",\"ResourceClaimName\":null,\"ResourceClaimTemplateName\":null}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"},
+		{func(s *corev1.PodSpec) {
+			s.Containers[0].Resources.Limits = list("hugepages-2Mi", "4Mi")
+			s.Containers[0].Resources.Requests = list("hugepages-2Mi", "4Mi")
+		}, "spec.containers[0].resources: Forbidden: HugePages require cpu or memory"},
+		{func(s *corev1.PodSpec) { s.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}, {Name: "a"}} }, `spec.schedulingGates[1]: Duplicate value: "a"`},
+		{func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "plan9"} }, `spec.os: Unsupported value: "plan9": supported values: "linux", "windows"`},
+		{func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "windows"}; s.HostPID = true }, "spec.hostPID: Forbidden: cannot be set for a windows pod"},
+		{func(s *corev1.PodSpec) {
+			s.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 31}}}
+		}, "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than terminationGracePeriodSeconds (30)"},
+		{func(s *corev1.PodSpec) {
+			s.Volumes = append(s.Volumes, corev1.Volume{Name: "e", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}})
+		}, "spec.volumes[1].ephemeral.volumeClaimTemplate: Required value"},
+		{func(s *corev1.PodSpec) {
+			s.Containers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "d", DevicePath: "/d"}}
+		}, `spec.containers[0].volumeDevices[0].name: Not found: "d"`},
+		{func(s *corev1.PodSpec) {
+			s.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "1"), Limits: list("cpu", "500m")}
+		}, `spec.resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m`},
 	} {
 		s := valid()
 		c.change(s)
@@ -100,5 +123,42 @@ func TestValidate(t *testing.T) {
 		if len(errs) != 1 || errs[0].Error() != c.want {
 			t.Errorf("got  %v\nwant %s", errs, c.want)
 		}
+	}
+}
+
+// TestPodResources: a pod as a whole gets what its containers sum up to.
+func TestPodResources(t *testing.T) {
+	t.Parallel()
+	s := valid()
+	s.Resources = &corev1.ResourceRequirements{Limits: list("cpu", "1", "memory", "1Gi")}
+	DefaultPodResources(s)
+	if got := s.Resources.Requests; !got.Cpu().Equal(resource.MustParse("1")) || !got.Memory().Equal(resource.MustParse("1Gi")) {
+		t.Errorf("requests %v", got)
+	}
+	if got := QOS(s); got != corev1.PodQOSGuaranteed {
+		t.Errorf("class %s", got)
+	}
+	s.Containers[0].Resources.Requests = list("memory", "2Gi")
+	want := `spec.resources.requests[memory]: Invalid value: "1Gi": must be greater than or equal to aggregate container requests of 2Gi`
+	if errs := Validate(s, field.NewPath("spec")); len(errs) != 1 || errs[0].Error() != want {
+		t.Errorf("got %v, want %s", errs, want)
+	}
+}
+
+// TestWarnings: what is accepted and unwise.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	s := valid()
+	c := &s.Containers[0]
+	c.Env = []corev1.EnvVar{{Name: "A"}, {Name: "A", Value: "x$(A)"}, {Name: "A"}}
+	c.Resources.Limits = list("memory", "100m")
+	c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: 80, Protocol: "TCP"})
+	want := []string{
+		`spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer`,
+		`spec.containers[0].env[2]: hides previous definition of "A", which may be dropped when using apply`,
+		"spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]",
+	}
+	if got := Warnings(s, nil, nil); !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 }

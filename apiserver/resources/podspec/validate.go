@@ -3,9 +3,11 @@ package podspec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	unversioned "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -35,36 +37,81 @@ func notNegative(path *field.Path, n int64) field.ErrorList {
 	return apivalidation.ValidateNonnegativeField(n, path)
 }
 
-// Validate judges a pod's spec at a path.
+// Validate judges the spec of a pod in a template, at a path.
 func Validate(s *corev1.PodSpec, path *field.Path) field.ErrorList {
-	volumes, errs := validateVolumes(s.Volumes, path.Child("volumes"))
-	names := sets.Set[string]{}
-	errs = append(errs, validateContainers(s, volumes, names, path)...)
-	errs = append(errs, validateInitContainers(s, volumes, names, path.Child("initContainers"))...)
-	errs = append(errs, validateEphemeral(s, volumes, names, path.Child("ephemeralContainers"))...)
-	errs = append(errs, supported(path.Child("restartPolicy"), s.RestartPolicy, corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
-	errs = append(errs, validateDNS(s, path)...)
-	errs = append(errs, unversioned.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
-	errs = append(errs, validateHost(s, path)...)
-	errs = append(errs, validateSysctls(s, path.Child("securityContext", "sysctls"))...)
-	for i, ref := range s.ImagePullSecrets {
-		if ref.Name == "" {
-			errs = append(errs, field.Required(path.Child("imagePullSecrets").Index(i).Child("name"), ""))
+	return append(validate(s, nil, path), validateHostNetwork(s, false, path)...)
+}
+
+// ValidatePod judges the spec of a pod itself, which is held to more than a template's.
+func ValidatePod(s *corev1.PodSpec, meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {
+	errs := append(validate(s, meta, path), validateHostNetwork(s, true, path)...)
+	if s.ServiceAccountName == "" {
+		for i, v := range s.Volumes {
+			if v.Projected == nil {
+				continue
+			}
+			for j, from := range v.Projected.Sources {
+				if from.ServiceAccountToken != nil {
+					errs = append(errs, field.Forbidden(path.Child("volumes").Index(i).Child("projected", "sources").Index(j).Child("serviceAccountToken"), "must not be specified when serviceAccountName is not set"))
+				}
+			}
 		}
 	}
+	if t := s.TerminationGracePeriodSeconds; t != nil {
+		errs = append(errs, notNegative(path.Child("terminationGracePeriodSeconds"), *t)...)
+	}
+	for i := range s.Containers {
+		errs = append(errs, trimmedImage(&s.Containers[i], path.Child("containers").Index(i))...)
+	}
+	for i := range s.InitContainers {
+		errs = append(errs, trimmedImage(&s.InitContainers[i], path.Child("initContainers").Index(i))...)
+	}
+	return errs
+}
+
+// validate judges what pods and templates have in common, in upstream's order.
+func validate(s *corev1.PodSpec, meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.TerminationGracePeriodSeconds == nil {
+		errs = append(errs, field.Required(path.Child("terminationGracePeriodSeconds"), ""))
+	}
+	name := ""
+	if meta != nil {
+		name = meta.Name
+	}
+	volumes, found := validateVolumes(s.Volumes, name, path.Child("volumes"))
+	errs = append(errs, found...)
+	errs = append(errs, validateClaims(meta, s.ResourceClaims, path.Child("resourceClaims"))...)
+	names, in := sets.Set[string]{}, surround(s, volumes)
+	errs = append(errs, validateContainers(s, in, names, path)...)
+	errs = append(errs, validateInitContainers(s, in, names, path.Child("initContainers"))...)
+	errs = append(errs, validateEphemeral(s, in, names, path.Child("ephemeralContainers"))...)
+	errs = append(errs, validatePodResources(s, in.claims, path.Child("resources"))...)
+	errs = append(errs, supported(path.Child("restartPolicy"), s.RestartPolicy, corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
+	errs = append(errs, supported(path.Child("dnsPolicy"), s.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
+	errs = append(errs, unversioned.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
+	errs = append(errs, validatePodSecurity(s, path.Child("securityContext"))...)
+	errs = append(errs, validateHost(s, path)...)
 	errs = append(errs, validateAffinity(s.Affinity, path.Child("affinity"))...)
+	errs = append(errs, validateDNS(s, path.Child("dnsConfig"))...)
+	errs = append(errs, validateGates(s, path)...)
+	errs = append(errs, validateSpread(s.TopologySpreadConstraints, path.Child("topologySpreadConstraints"))...)
+	errs = append(errs, validateHostProcess(s, path)...)
+	errs = append(errs, validateHostUsers(s, path)...)
+	errs = append(errs, validateHostname(s, path)...)
+	errs = append(errs, validateNames(s, path)...)
 	errs = append(errs, ValidateTolerations(s.Tolerations, path.Child("tolerations"))...)
 	errs = append(errs, validateHostAliases(s.HostAliases, path.Child("hostAliases"))...)
-	errs = append(errs, validateNames(s, path)...)
-	return append(errs, validateTimes(s, path)...)
+	errs = append(errs, validateTimes(s, path)...)
+	errs = append(errs, amongPtr(path.Child("preemptionPolicy"), s.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)...)
+	errs = append(errs, validateRequirements(&corev1.ResourceRequirements{Limits: s.Overhead}, ValidateContainerResource, path.Child("overhead"))...)
+	errs = append(errs, validateOS(s, path)...)
+	return append(errs, validateFileKeyVolumes(s, path)...)
 }
 
 // validateTimes judges the seconds in a spec.
 func validateTimes(s *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if s.TerminationGracePeriodSeconds != nil {
-		errs = append(errs, notNegative(path.Child("terminationGracePeriodSeconds"), *s.TerminationGracePeriodSeconds)...)
-	}
 	const maxSeconds = 1<<31 - 1
 	if d := s.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > maxSeconds) {
 		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *d, validation.InclusiveRangeError(1, maxSeconds)))
@@ -95,16 +142,17 @@ func validateNames(s *corev1.PodSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateDNS(s *corev1.PodSpec, path *field.Path) field.ErrorList {
-	errs := supported(path.Child("dnsPolicy"), s.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)
-	if s.DNSPolicy == corev1.DNSNone && (s.DNSConfig == nil || len(s.DNSConfig.Nameservers) == 0) {
-		errs = append(errs, field.Required(path.Child("dnsConfig"), fmt.Sprintf("must provide `dnsConfig` when `dnsPolicy` is %s", corev1.DNSNone)))
+func validateDNS(s *corev1.PodSpec, p *field.Path) field.ErrorList {
+	switch c := s.DNSConfig; {
+	case s.DNSPolicy == corev1.DNSNone && c == nil:
+		return field.ErrorList{field.Required(p, fmt.Sprintf("must provide `dnsConfig` when `dnsPolicy` is %s", corev1.DNSNone))}
+	case s.DNSPolicy == corev1.DNSNone && len(c.Nameservers) == 0:
+		return field.ErrorList{field.Required(p.Child("nameservers"), fmt.Sprintf("must provide at least one DNS nameserver when `dnsPolicy` is %s", corev1.DNSNone))}
+	case c == nil:
+		return nil
 	}
-	if s.DNSConfig == nil {
-		return errs
-	}
-	p := path.Child("dnsConfig")
-	const maxNameservers, maxSearches = 3, 32
+	var errs field.ErrorList
+	const maxNameservers, maxSearches, maxSearchLength = 3, 32, 2048
 	if n := len(s.DNSConfig.Nameservers); n > maxNameservers {
 		errs = append(errs, field.Invalid(p.Child("nameservers"), s.DNSConfig.Nameservers, fmt.Sprintf("must not have more than %v nameservers", maxNameservers)))
 	}
@@ -113,6 +161,15 @@ func validateDNS(s *corev1.PodSpec, path *field.Path) field.ErrorList {
 	}
 	if n := len(s.DNSConfig.Searches); n > maxSearches {
 		errs = append(errs, field.Invalid(p.Child("searches"), s.DNSConfig.Searches, fmt.Sprintf("must not have more than %v search paths", maxSearches)))
+	}
+	if len(strings.Join(s.DNSConfig.Searches, " ")) > maxSearchLength {
+		errs = append(errs, field.Invalid(p.Child("searches"), s.DNSConfig.Searches, fmt.Sprintf("must not have more than %v characters (including spaces) in the search list", maxSearchLength)))
+	}
+	for i, domain := range s.DNSConfig.Searches {
+		if domain != "." {
+			domain = strings.TrimSuffix(domain, ".")
+			errs = append(errs, invalid(p.Child("searches").Index(i), domain, validation.IsDNS1123SubdomainWithUnderscore(domain))...)
+		}
 	}
 	for i, o := range s.DNSConfig.Options {
 		if o.Name == "" {
@@ -128,16 +185,68 @@ func validateHost(s *corev1.PodSpec, path *field.Path) field.ErrorList {
 	if s.ShareProcessNamespace != nil && *s.ShareProcessNamespace && s.HostPID {
 		errs = append(errs, field.Invalid(path.Child("shareProcessNamespace"), *s.ShareProcessNamespace, "ShareProcessNamespace and HostPID cannot both be enabled"))
 	}
-	if s.HostNetwork {
-		for i, c := range s.Containers {
-			for j, p := range c.Ports {
-				if p.HostPort != p.ContainerPort {
-					errs = append(errs, field.Invalid(path.Child("containers").Index(i).Child("ports").Index(j).Child("containerPort"), p.ContainerPort, "must match `hostPort` when `hostNetwork` is true"))
-				}
+	return errs
+}
+
+// validateHostNetwork: on the host's network a container's port is the host's. A template may leave it out.
+func validateHostNetwork(s *corev1.PodSpec, pod bool, path *field.Path) field.ErrorList {
+	if !s.HostNetwork {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, c := range s.Containers {
+		for j, port := range c.Ports {
+			if (pod || port.HostPort != 0) && port.HostPort != port.ContainerPort {
+				errs = append(errs, field.Invalid(path.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), port.HostPort, "must match `containerPort` when `hostNetwork` is true"))
 			}
 		}
 	}
 	return errs
+}
+
+// validateHostUsers: a pod with users of its own shares no other namespace with its host.
+func validateHostUsers(s *corev1.PodSpec, path *field.Path) field.ErrorList {
+	if s.HostUsers == nil || *s.HostUsers {
+		return nil
+	}
+	const text = "when `hostUsers` is false"
+	var errs field.ErrorList
+	for _, x := range []struct {
+		name string
+		set  bool
+	}{{"hostNetwork", s.HostNetwork}, {"HostPID", s.HostPID}, {"HostIPC", s.HostIPC}} {
+		if x.set {
+			errs = append(errs, field.Forbidden(path.Child(x.name), text))
+		}
+	}
+	visit(s, path, func(c *corev1.Container, at *field.Path) {
+		if len(c.VolumeDevices) > 0 {
+			errs = append(errs, field.Forbidden(at.Child("volumeDevices"), text))
+		}
+	})
+	return errs
+}
+
+// validateHostname judges a name that stands for all others.
+func validateHostname(s *corev1.PodSpec, path *field.Path) field.ErrorList {
+	n := s.HostnameOverride
+	if n == nil {
+		return nil
+	}
+	// Linux' own limit of a host's name.
+	const longest = 64
+	p := path.Child("hostnameOverride")
+	var errs field.ErrorList
+	if s.SetHostnameAsFQDN != nil && *s.SetHostnameAsFQDN {
+		errs = append(errs, field.Forbidden(p, "may not be specified when setHostnameAsFQDN is true"))
+	}
+	if s.HostNetwork {
+		errs = append(errs, field.Forbidden(p, "may not be specified when hostNetwork is true"))
+	}
+	if len(*n) > longest {
+		errs = append(errs, field.TooLong(p, "", longest))
+	}
+	return append(errs, invalid(p, *n, validation.IsDNS1123Subdomain(*n))...)
 }
 
 func validateHostAliases(as []corev1.HostAlias, path *field.Path) field.ErrorList {

@@ -2,7 +2,6 @@ package podspec
 
 import (
 	"path"
-	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -11,12 +10,13 @@ import (
 )
 
 // validateVolumes judges volumes and gives them by name, for the mounts to be looked up.
-func validateVolumes(vs []corev1.Volume, p *field.Path) (map[string]*corev1.Volume, field.ErrorList) {
+func validateVolumes(vs []corev1.Volume, pod string, p *field.Path) (map[string]*corev1.Volume, field.ErrorList) {
 	var errs field.ErrorList
 	by := map[string]*corev1.Volume{}
+	made := madeClaims(vs, pod)
 	for i := range vs {
 		v, at := &vs[i], p.Index(i)
-		found := validateSource(v, at)
+		found := validateSource(v, pod, at)
 		switch {
 		case v.Name == "":
 			found = append(found, field.Required(at.Child("name"), ""))
@@ -31,80 +31,22 @@ func validateVolumes(vs []corev1.Volume, p *field.Path) (map[string]*corev1.Volu
 		} else {
 			errs = append(errs, found...)
 		}
+		if c := v.PersistentVolumeClaim; c != nil && made.Has(c.ClaimName) {
+			errs = append(errs, field.Invalid(at.Child("persistentVolumeClaim", "claimName"), c.ClaimName, "must not reference a PVC that gets created for an ephemeral volume"))
+		}
 	}
 	return by, errs
 }
 
-// sources names the sources that are set, as the API calls them.
-func sources(s *corev1.VolumeSource) []string {
-	var out []string
-	v := reflect.ValueOf(s).Elem()
-	for i := range v.NumField() {
-		if !v.Field(i).IsNil() {
-			name, _, _ := cutTag(v.Type().Field(i).Tag.Get("json"))
-			out = append(out, name)
+// madeClaims names the claims that will be made for a pod of a name.
+func madeClaims(vs []corev1.Volume, pod string) sets.Set[string] {
+	out := sets.Set[string]{}
+	for i := range vs {
+		if pod != "" && vs[i].Ephemeral != nil {
+			out.Insert(pod + "-" + vs[i].Name)
 		}
 	}
 	return out
-}
-
-func cutTag(tag string) (string, string, bool) {
-	for i := range tag {
-		if tag[i] == ',' {
-			return tag[:i], tag[i+1:], true
-		}
-	}
-	return tag, "", false
-}
-
-func validateSource(v *corev1.Volume, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	names := sources(&v.VolumeSource)
-	if len(names) == 0 {
-		return field.ErrorList{field.Required(p, "must specify a volume type")}
-	}
-	for _, extra := range names[1:] {
-		errs = append(errs, field.Forbidden(p.Child(extra), "may not specify more than 1 volume type"))
-	}
-	at := p.Child(names[0])
-	s := &v.VolumeSource
-	switch {
-	case s.EmptyDir != nil:
-		if q := s.EmptyDir.SizeLimit; q != nil && q.Sign() < 0 {
-			errs = append(errs, field.Forbidden(at.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity"))
-		}
-	case s.HostPath != nil:
-		errs = append(errs, ValidateHostPath(s.HostPath, at)...)
-	case s.Secret != nil:
-		if s.Secret.SecretName == "" {
-			errs = append(errs, field.Required(at.Child("secretName"), ""))
-		}
-		errs = append(errs, validateMode(s.Secret.DefaultMode, at.Child("defaultMode"))...)
-		errs = append(errs, validateItems(s.Secret.Items, at.Child("items"))...)
-	case s.ConfigMap != nil:
-		if s.ConfigMap.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		}
-		errs = append(errs, validateMode(s.ConfigMap.DefaultMode, at.Child("defaultMode"))...)
-		errs = append(errs, validateItems(s.ConfigMap.Items, at.Child("items"))...)
-	case s.DownwardAPI != nil:
-		errs = append(errs, validateMode(s.DownwardAPI.DefaultMode, at.Child("defaultMode"))...)
-		errs = append(errs, validateDownward(s.DownwardAPI.Items, at.Child("items"))...)
-	case s.Projected != nil:
-		errs = append(errs, validateMode(s.Projected.DefaultMode, at.Child("defaultMode"))...)
-		errs = append(errs, validateProjected(s.Projected, at)...)
-	case s.PersistentVolumeClaim != nil:
-		if s.PersistentVolumeClaim.ClaimName == "" {
-			errs = append(errs, field.Required(at.Child("claimName"), ""))
-		}
-	case s.NFS != nil:
-		errs = append(errs, ValidateNFS(s.NFS, at)...)
-	case s.CSI != nil:
-		if s.CSI.Driver == "" {
-			errs = append(errs, field.Required(at.Child("driver"), ""))
-		}
-	}
-	return errs
 }
 
 // ValidateNFS judges a share of a file server.
@@ -115,7 +57,8 @@ func ValidateNFS(n *corev1.NFSVolumeSource, p *field.Path) field.ErrorList {
 	}
 	if n.Path == "" {
 		errs = append(errs, field.Required(p.Child("path"), ""))
-	} else if !path.IsAbs(n.Path) {
+	}
+	if !path.IsAbs(n.Path) {
 		errs = append(errs, field.Invalid(p.Child("path"), n.Path, "must be an absolute path"))
 	}
 	return errs
@@ -163,6 +106,7 @@ func validateItems(items []corev1.KeyToPath, p *field.Path) field.ErrorList {
 		}
 		errs = append(errs, localName(it.Path, at.Child("path"))...)
 		errs = append(errs, validateMode(it.Mode, at.Child("mode"))...)
+		errs = append(errs, validateID(it.User, at.Child("user"))...)
 	}
 	return errs
 }
@@ -179,26 +123,27 @@ func localName(v string, p *field.Path) field.ErrorList {
 // fileFields are the pod's fields that a file may show.
 var fileFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
 
+// validateDownward judges files that show a pod to itself. Upstream does not say which file is wrong.
 func validateDownward(items []corev1.DownwardAPIVolumeFile, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, it := range items {
-		at := p.Index(i)
+	for _, it := range items {
 		if it.Path == "" {
-			errs = append(errs, field.Required(at.Child("path"), ""))
+			errs = append(errs, field.Required(p.Child("path"), ""))
 		}
-		errs = append(errs, localName(it.Path, at.Child("path"))...)
+		errs = append(errs, localName(it.Path, p.Child("path"))...)
 		switch {
 		case it.FieldRef != nil:
-			errs = append(errs, validateFieldRef(it.FieldRef, fileFields, at.Child("fieldRef"))...)
+			errs = append(errs, validateFieldRef(it.FieldRef, fileFields, p.Child("fieldRef"))...)
 			if it.ResourceFieldRef != nil {
-				errs = append(errs, field.Invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
+				errs = append(errs, field.Invalid(p, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
 			}
 		case it.ResourceFieldRef != nil:
-			errs = append(errs, validateResourceFieldRef(it.ResourceFieldRef, true, at.Child("resourceFieldRef"))...)
+			errs = append(errs, validateResourceFieldRef(it.ResourceFieldRef, true, p.Child("resourceFieldRef"))...)
 		default:
-			errs = append(errs, field.Required(at, "one of fieldRef and resourceFieldRef is required"))
+			errs = append(errs, field.Required(p, "one of fieldRef and resourceFieldRef is required"))
 		}
-		errs = append(errs, validateMode(it.Mode, at.Child("mode"))...)
+		errs = append(errs, validateMode(it.Mode, p.Child("mode"))...)
+		errs = append(errs, validateID(it.User, p.Child("user"))...)
 	}
 	return errs
 }
@@ -215,6 +160,7 @@ func validateProjected(pv *corev1.ProjectedVolumeSource, p *field.Path) field.Er
 				errs = append(errs, field.Required(at.Child("secret", "name"), ""))
 			}
 			errs = append(errs, validateItems(s.Secret.Items, at.Child("secret", "items"))...)
+			errs = append(errs, itemsTaken(s.Secret.Items, s.Secret.Name, taken, p)...)
 		}
 		if s.ConfigMap != nil {
 			n++
@@ -222,14 +168,16 @@ func validateProjected(pv *corev1.ProjectedVolumeSource, p *field.Path) field.Er
 				errs = append(errs, field.Required(at.Child("configMap", "name"), ""))
 			}
 			errs = append(errs, validateItems(s.ConfigMap.Items, at.Child("configMap", "items"))...)
+			errs = append(errs, itemsTaken(s.ConfigMap.Items, s.ConfigMap.Name, taken, p)...)
 		}
 		if s.DownwardAPI != nil {
 			n++
-			errs = append(errs, validateDownward(s.DownwardAPI.Items, at.Child("downwardAPI", "items"))...)
+			errs = append(errs, validateDownward(s.DownwardAPI.Items, at.Child("downwardAPI"))...)
+			errs = append(errs, takenTwice(filePaths(s.DownwardAPI.Items), taken, p)...)
 		}
 		if t := s.ServiceAccountToken; t != nil {
 			n++
-			errs = append(errs, validateToken(t, at.Child("serviceAccountToken"))...)
+			errs = append(errs, validateToken(t, p, at.Child("serviceAccountToken"))...)
 		}
 		if b := s.ClusterTrustBundle; b != nil {
 			n++
@@ -246,18 +194,52 @@ func validateProjected(pv *corev1.ProjectedVolumeSource, p *field.Path) field.Er
 	return errs
 }
 
-func validateToken(t *corev1.ServiceAccountTokenProjection, p *field.Path) field.ErrorList {
+// itemsTaken refuses a second file at one place; the error shows whose it is.
+func itemsTaken(items []corev1.KeyToPath, whose string, taken sets.Set[string], p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if s := t.ExpirationSeconds; s != nil {
-		if *s < 10*60 {
-			errs = append(errs, field.Invalid(p.Child("expirationSeconds"), *s, "may not specify a duration less than 10 minutes"))
+	for _, it := range items {
+		if it.Path != "" && taken.Has(it.Path) {
+			errs = append(errs, field.Invalid(p, whose, "conflicting duplicate paths"))
 		}
-		if *s > 1<<32 {
-			errs = append(errs, field.Invalid(p.Child("expirationSeconds"), *s, "may not specify a duration larger than 2^32 seconds"))
+		taken.Insert(it.Path)
+	}
+	return errs
+}
+
+func filePaths(items []corev1.DownwardAPIVolumeFile) []string {
+	var out []string
+	for _, it := range items {
+		out = append(out, it.Path)
+	}
+	return out
+}
+
+func takenTwice(paths []string, taken sets.Set[string], p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, v := range paths {
+		if v != "" && taken.Has(v) {
+			errs = append(errs, field.Invalid(p, v, "conflicting duplicate paths"))
 		}
+		taken.Insert(v)
+	}
+	return errs
+}
+
+// validateToken judges a token for the pod's account. What is wrong with its path is said of the volume, as upstream does.
+func validateToken(t *corev1.ServiceAccountTokenProjection, volume, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch s := t.ExpirationSeconds; {
+	case s == nil:
+		errs = append(errs, field.Required(p.Child("expirationSeconds"), ""))
+	case *s < 10*60:
+		errs = append(errs, field.Invalid(p.Child("expirationSeconds"), *s, "may not specify a duration less than 10 minutes"))
+	case *s > 1<<32:
+		errs = append(errs, field.Invalid(p.Child("expirationSeconds"), *s, "may not specify a duration larger than 2^32 seconds"))
 	}
 	if t.Path == "" {
-		return append(errs, field.Required(p.Child("path"), ""))
+		errs = append(errs, field.Required(volume.Child("path"), ""))
+	} else {
+		errs = append(errs, localName(t.Path, volume.Child("path"))...)
 	}
-	return append(errs, localName(t.Path, p.Child("path"))...)
+	return append(errs, validateID(t.User, p.Child("user"))...)
 }
