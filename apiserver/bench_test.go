@@ -61,6 +61,30 @@ func benchPod(name string) *corev1.Pod {
 	}
 }
 
+// BenchmarkStart starts a server on an empty store until it is ready, and ends it.
+func BenchmarkStart(b *testing.B) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := apiserver.New(b.Context(), apiserver.Options{DataDir: b.TempDir(), ServiceAccountKey: key})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(b.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		<-s.Ready()
+		b.StopTimer()
+		cancel()
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
 func BenchmarkCreatePod(b *testing.B) {
 	_, c := benchServer(b)
 	var n atomic.Int64

@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/netip"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,27 +33,45 @@ func (s *Server) bootstrap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// None of these needs another, and each waits for the disk.
+	first, firstCtx := errgroup.WithContext(ctx)
 	for _, name := range systemNamespaces {
-		if _, err := c.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); err == nil {
-			continue
-		}
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := c.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
+		first.Go(func() error { return publishNamespace(firstCtx, c, name) })
 	}
 	for name, class := range scheduling.System {
-		if _, err := c.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); err == nil {
-			continue
-		}
-		if _, err := c.SchedulingV1().PriorityClasses().Create(ctx, &class, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
+		first.Go(func() error { return publishPriority(firstCtx, c, name, class) })
 	}
-	if err := publishServiceRange(ctx, c, s.options.ServiceClusterIPRange); err != nil {
+	first.Go(func() error { return publishServiceRange(firstCtx, c, s.options.ServiceClusterIPRange) })
+	if err := first.Wait(); err != nil {
 		return err
 	}
 	return s.publish(ctx, c)
+}
+
+func publishNamespace(ctx context.Context, c kubernetes.Interface, name string) error {
+	client := c.CoreV1().Namespaces()
+	if _, err := client.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); err == nil {
+		return nil
+	}
+	_, err := client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	return unlessThere(err)
+}
+
+func publishPriority(ctx context.Context, c kubernetes.Interface, name string, class schedulingv1.PriorityClass) error {
+	client := c.SchedulingV1().PriorityClasses()
+	if _, err := client.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); err == nil {
+		return nil
+	}
+	_, err := client.Create(ctx, &class, metav1.CreateOptions{})
+	return unlessThere(err)
+}
+
+// unlessThere is a creation's error, unless it says that another server was faster.
+func unlessThere(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // publishServiceRange keeps the ServiceCIDR of the range that the server was given.

@@ -53,6 +53,7 @@ type Server struct {
 	openapi2 *openapi.V2
 	tokens   *authn.ServiceAccounts
 	services *registry.Services
+	fields   lazy // the schema by which managed fields are told
 	custom   *crd.Controller
 	handler  http.Handler
 
@@ -64,11 +65,14 @@ type Server struct {
 // New opens the store and puts the server together. It returns once etcd answers.
 func New(ctx context.Context, o Options) (*Server, error) {
 	o.setDefaults()
+	fields := lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
+	// The first write needs it, and making it takes as long as etcd's election, which is mostly waiting.
+	go fields.get()
 	st, err := store.Open(ctx, store.Options{Dir: o.DataDir, UnsafeNoFsync: o.UnsafeNoFsync, Endpoints: o.EtcdServers, TLS: o.EtcdTLS, Logger: o.Logger})
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, log: o.Logger, store: st, authz: authz.Authenticated{}, done: make(chan struct{}), ready: make(chan struct{})}
+	s := &Server{options: o, log: o.Logger, store: st, fields: fields, authz: authz.Authenticated{}, done: make(chan struct{}), ready: make(chan struct{})}
 	if err := s.assemble(); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -102,7 +106,7 @@ func (s *Server) assemble() error {
 
 // register makes each resource's registry.
 func (s *Server) register(all []*resource.Resource) error {
-	managers := &registry.Managers{Types: lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }), Scheme: types()}
+	managers := &registry.Managers{Types: s.fields, Scheme: types()}
 	s.services = registry.NewServices(registry.ServicesOptions{
 		Collection: s.cache.Collection("/registry/services/specs/"), ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts})
 	chain := admission.New(objects{s.handlers}, s.extensions())

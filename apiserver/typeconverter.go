@@ -36,10 +36,10 @@ func structureOf(s *runtime.Scheme, structure string) typeConverter {
 	})
 }
 
-// lazy makes the schema of all types when the first write needs it, so that starting does not pay for it.
+// lazy makes a schema when it is first needed, so that assembling a server does not wait for it.
 type lazy struct{ get func() typeConverter }
 
-func lazyTypes(make func() typeConverter) typeConverter { return lazy{sync.OnceValue(make)} }
+func lazyTypes(make func() typeConverter) lazy { return lazy{sync.OnceValue(make)} }
 
 func (l lazy) ObjectToTyped(o runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	return l.get().ObjectToTyped(o, opts...)
