@@ -20,8 +20,11 @@ type Cache struct {
 	// generation grows with every change; changed has the nodes changed since the last
 	// snapshot was brought up to date, and resized says that one came or went.
 	generation int64
-	changed    map[string]struct{}
-	resized    bool
+	// slots is the highest slot given to a node, free are those given back.
+	slots   int
+	free    []int
+	changed map[string]struct{}
+	resized bool
 }
 
 type placement struct {
@@ -41,13 +44,28 @@ func (c *Cache) put(name string, info *framework.NodeInfo) {
 	before := c.nodes[name]
 	if info.Node == nil && len(info.Pods) == 0 {
 		delete(c.nodes, name)
+		if before != nil {
+			c.free = append(c.free, before.Slot)
+		}
 	} else {
+		if info.Slot == 0 {
+			info.Slot = c.slot()
+		}
 		c.generation++
 		info.Generation = c.generation
 		c.nodes[name] = info
 	}
 	c.changed[name] = struct{}{}
 	c.resized = c.resized || (before == nil || before.Node == nil) != (info.Node == nil)
+}
+
+func (c *Cache) slot() (slot int) {
+	if last := len(c.free) - 1; last >= 0 {
+		slot, c.free = c.free[last], c.free[:last]
+		return slot
+	}
+	c.slots++
+	return c.slots
 }
 
 func (c *Cache) info(name string) *framework.NodeInfo {

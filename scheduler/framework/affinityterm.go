@@ -46,6 +46,15 @@ func (t *AffinityTerm) Matches(pod *corev1.Pod, of NamespaceLabels) bool {
 		t.inNamespaces != nothing && t.inNamespaces.Matches(of(pod.Namespace))
 }
 
+// Only gives the namespace and the selector of a term that means pods of just one
+// namespace and not all of them.
+func (t *AffinityTerm) Only() (namespace string, selector labels.Selector, ok bool) {
+	if t.inNamespaces != nothing || t.namespaces.Len() != 1 || t.selector.Empty() {
+		return "", nil, false
+	}
+	return t.namespaces.UnsortedList()[0], t.selector, true
+}
+
 var nothing = labels.Nothing()
 
 // ParseAffinity gives what a pod wishes.

@@ -112,6 +112,8 @@ type CycleState struct {
 	values map[string]any
 	// skipFilter and skipScore are the plugins that have nothing to do for this pod.
 	skipFilter, skipScore map[string]bool
+	// filters are those that have something to do, once PreFilter has found out.
+	filters []Filter
 }
 
 // NewCycleState is an empty state.
@@ -124,7 +126,7 @@ type Cloner interface{ Clone() any }
 
 // Clone gives a state that may be adjusted without the original changing.
 func (s *CycleState) Clone() *CycleState {
-	next := &CycleState{values: make(map[string]any, len(s.values)), skipFilter: s.skipFilter, skipScore: s.skipScore}
+	next := &CycleState{values: make(map[string]any, len(s.values)), skipFilter: s.skipFilter, skipScore: s.skipScore, filters: s.filters}
 	for key, value := range s.values {
 		if cloner, ok := value.(Cloner); ok {
 			value = cloner.Clone()

@@ -87,6 +87,8 @@ type NodeInfo struct {
 	Ports []HostPort
 	// Images are the sizes in bytes of the images on the node, by every name.
 	Images map[string]int64
+	// Slot is a small number that no other node has, from 1; 0 outside of a cache.
+	Slot int
 	// Generation grows with every change of any node.
 	Generation int64
 }

@@ -105,15 +105,29 @@ func (p *Profile) PreFilter(state *CycleState, pod *PodInfo, nodes Snapshot) (ca
 		reason := fmt.Sprintf("node(s) didn't satisfy plugin(s) %v simultaneously", by)
 		return nil, by, NewStatus(Unresolvable, reason).by(by[0])
 	}
+	state.filters = p.needed(state)
 	return candidates, by, nil
+}
+
+// needed are the filters that have something to do for a pod. They are called for many
+// nodes, so it is worth knowing.
+func (p *Profile) needed(state *CycleState) []Filter {
+	filters := make([]Filter, 0, len(p.filter))
+	for _, plugin := range p.filter {
+		if !state.skipFilter[plugin.Name()] {
+			filters = append(filters, plugin)
+		}
+	}
+	return filters
 }
 
 // Filter gives the first refusal of the node, or nil.
 func (p *Profile) Filter(state *CycleState, pod *PodInfo, node *NodeInfo) *Status {
-	for _, plugin := range p.filter {
-		if state.skipFilter[plugin.Name()] {
-			continue
-		}
+	filters := state.filters
+	if filters == nil {
+		filters = p.needed(state)
+	}
+	for _, plugin := range filters {
 		if status := plugin.Filter(state, pod, node); !status.IsSuccess() {
 			return status.by(plugin.Name())
 		}

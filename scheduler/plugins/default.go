@@ -7,6 +7,7 @@ import (
 // Default is the default profile. The order is that in which a node is judged: cheap
 // rules that refuse often come first.
 func Default(sources *Sources) []framework.Weighted {
+	counts := newPodCounts()
 	return []framework.Weighted{
 		{Plugin: schedulingGates{}},
 		{Plugin: nodeName{}},
@@ -15,8 +16,8 @@ func Default(sources *Sources) []framework.Weighted {
 		{Plugin: nodeAffinity{}, Weight: 2},
 		{Plugin: nodePorts{}},
 		{Plugin: nodeResourcesFit{}, Weight: 1},
-		{Plugin: newPodTopologySpread(sources), Weight: 2},
-		{Plugin: interPodAffinity{sources: sources}, Weight: 2},
+		{Plugin: podTopologySpread{sources: sources, counts: counts}, Weight: 2},
+		{Plugin: interPodAffinity{sources: sources, counts: counts}, Weight: 2},
 		{Plugin: defaultPreemption{sources: sources}},
 		{Plugin: balancedAllocation{}, Weight: 1},
 		{Plugin: imageLocality{}, Weight: 1},

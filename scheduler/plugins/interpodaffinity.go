@@ -11,7 +11,10 @@ import (
 // interPodAffinity refuses nodes where the pod would be without the company that it
 // requires, or with company that it or a pod already there requires to be far. It rates
 // nodes by preferred company.
-type interPodAffinity struct{ sources *Sources }
+type interPodAffinity struct {
+	sources *Sources
+	counts  *podCounts
+}
 
 const companyKey = "InterPodAffinity"
 
@@ -57,16 +60,59 @@ func (a interPodAffinity) PreFilter(state *framework.CycleState, pod *framework.
 		}
 	}
 	if len(pod.Affinity.Required)+len(pod.Affinity.RequiredAnti) > 0 {
-		for _, node := range nodes.Nodes() {
-			for _, other := range node.Pods {
-				a.countCompany(c, pod, other, node.Node, 1)
-			}
-		}
+		a.countAll(c, pod, nodes.Nodes())
 	} else if len(c.averse) == 0 {
 		return nil, framework.NewStatus(framework.Skip)
 	}
 	state.Write(companyKey, c)
 	return nil, nil
+}
+
+// tally counts what one term means.
+type tally struct {
+	counter *podCounter
+	key     string
+	places  map[place]int
+}
+
+// countAll counts the company on all nodes. Terms that mean pods of one namespace, as most
+// do, are counted with what is remembered of each node.
+func (a interPodAffinity) countAll(c *company, pod *framework.PodInfo, nodes []*framework.NodeInfo) {
+	tallies, all := a.tallies(c, pod)
+	for _, node := range nodes {
+		if !all {
+			for _, other := range node.Pods {
+				a.countCompany(c, pod, other, node.Node, 1)
+			}
+			continue
+		}
+		for i := range tallies {
+			if found := tallies[i].counter.on(node); found > 0 {
+				count(tallies[i].places, node.Node, tallies[i].key, found)
+			}
+		}
+	}
+}
+
+// tallies gives one for each of the pod's terms; all is false when some can't be counted
+// that way, because several terms must match the same pod or a term means pods of other
+// namespaces.
+func (a interPodAffinity) tallies(c *company, pod *framework.PodInfo) (tallies []tally, all bool) {
+	if len(pod.Affinity.Required) > 1 {
+		return nil, false
+	}
+	add := func(terms []framework.AffinityTerm, places map[place]int) bool {
+		for i := range terms {
+			namespace, selector, ok := terms[i].Only()
+			if !ok {
+				return false
+			}
+			tallies = append(tallies, tally{a.counts.of(namespace, selector, true), terms[i].TopologyKey, places})
+		}
+		return true
+	}
+	all = add(pod.Affinity.Required, c.wanted) && add(pod.Affinity.RequiredAnti, c.unwanted)
+	return tallies, all
 }
 
 func (a interPodAffinity) countAverse(c *company, pod, other *framework.PodInfo, node *corev1.Node, by int) {

@@ -12,22 +12,25 @@ const maxCounters = 256
 // podCounts remembers how many pods of a node a selector matches, for as long as the node
 // stays as it is: matching every pod of the cluster for each pod to place would take longer
 // than everything else together. It belongs to the placing goroutine.
-type podCounts struct{ bySelector map[string]*podCounter }
+type podCounts struct{ bySelector map[counterKey]*podCounter }
 
-func newPodCounts() *podCounts { return &podCounts{bySelector: map[string]*podCounter{}} }
+type counterKey struct {
+	namespace, selector string
+	ending              bool
+}
 
-// of gives the counter for a selector in a namespace.
-func (c *podCounts) of(namespace string, selector labels.Selector) *podCounter {
-	key := namespace + "/" + selector.String()
-	if selector.Empty() {
-		key = ""
-	}
+func newPodCounts() *podCounts { return &podCounts{bySelector: map[counterKey]*podCounter{}} }
+
+// of gives the counter for a selector in a namespace; ending says that pods which are
+// about to end count too.
+func (c *podCounts) of(namespace string, selector labels.Selector, ending bool) *podCounter {
+	key := counterKey{namespace, selector.String(), ending}
 	counter, ok := c.bySelector[key]
 	if !ok {
 		if len(c.bySelector) >= maxCounters {
 			clear(c.bySelector)
 		}
-		counter = &podCounter{namespace: namespace, selector: selector, nodes: map[string]counted{}}
+		counter = &podCounter{namespace: namespace, selector: selector, ending: ending}
 		c.bySelector[key] = counter
 	}
 	return counter
@@ -37,7 +40,9 @@ func (c *podCounts) of(namespace string, selector labels.Selector) *podCounter {
 type podCounter struct {
 	namespace string
 	selector  labels.Selector
-	nodes     map[string]counted
+	ending    bool
+	// bySlot has the counts by the nodes' slots.
+	bySlot []counted
 }
 
 // counted is a count and the generation of the node that it is of.
@@ -46,20 +51,33 @@ type counted struct {
 	count      int
 }
 
-// on counts the pods on a node that aren't about to end. An empty selector matches none.
+// on counts the pods on a node. An empty selector matches none.
 func (c *podCounter) on(node *framework.NodeInfo) int {
 	if len(node.Pods) == 0 || c.selector.Empty() {
 		return 0
 	}
-	if known := c.nodes[node.Node.Name]; known.generation == node.Generation && node.Generation != 0 {
-		return known.count
+	if node.Slot < len(c.bySlot) {
+		if known := &c.bySlot[node.Slot]; known.generation == node.Generation && node.Slot > 0 {
+			return known.count
+		}
 	}
-	count := 0
+	count := c.match(node)
+	if node.Slot == 0 {
+		return count // it belongs to no cache
+	}
+	if node.Slot >= len(c.bySlot) {
+		c.bySlot = append(c.bySlot, make([]counted, node.Slot+1-len(c.bySlot))...)
+	}
+	c.bySlot[node.Slot] = counted{generation: node.Generation, count: count}
+	return count
+}
+
+// match counts anew.
+func (c *podCounter) match(node *framework.NodeInfo) (count int) {
 	for _, pod := range node.Pods {
-		if pod.Pod.DeletionTimestamp == nil && pod.Pod.Namespace == c.namespace && c.selector.Matches(labels.Set(pod.Pod.Labels)) {
+		if (c.ending || pod.Pod.DeletionTimestamp == nil) && pod.Pod.Namespace == c.namespace && c.selector.Matches(labels.Set(pod.Pod.Labels)) {
 			count++
 		}
 	}
-	c.nodes[node.Node.Name] = counted{generation: node.Generation, count: count}
 	return count
 }

@@ -18,10 +18,6 @@ type podTopologySpread struct {
 	counts  *podCounts
 }
 
-func newPodTopologySpread(sources *Sources) podTopologySpread {
-	return podTopologySpread{sources: sources, counts: newPodCounts()}
-}
-
 func (podTopologySpread) Name() string { return "PodTopologySpread" }
 
 // systemConstraints are those of pods that have none of their own and belong to a service

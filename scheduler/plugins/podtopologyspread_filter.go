@@ -66,7 +66,7 @@ func (p podTopologySpread) PreFilter(state *framework.CycleState, pod *framework
 	counters := make([]*podCounter, len(constraints))
 	for i := range constraints {
 		s.places[i] = map[string]int{}
-		counters[i] = p.counts.of(pod.Pod.Namespace, constraints[i].selector)
+		counters[i] = p.counts.of(pod.Pod.Namespace, constraints[i].selector, false)
 	}
 	for _, node := range nodes.Nodes() {
 		if !hasKeys(node.Node, constraints) {

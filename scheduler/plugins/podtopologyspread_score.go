@@ -35,7 +35,7 @@ func (p podTopologySpread) PreScore(state *framework.CycleState, pod *framework.
 	}
 	s := newSoftSpreading(constraints, nodes, !ours)
 	for i := range constraints {
-		s.counters = append(s.counters, p.counts.of(pod.Pod.Namespace, constraints[i].selector))
+		s.counters = append(s.counters, p.counts.of(pod.Pod.Namespace, constraints[i].selector, false))
 	}
 	s.count(pod.Pod, all)
 	state.Write(spreadScoreKey, s)
@@ -84,14 +84,13 @@ func (s *softSpreading) count(pod *corev1.Pod, all framework.Snapshot) {
 			continue
 		}
 		for _, node := range all.Nodes() {
-			if s.strict && !hasKeys(node.Node, s.constraints) || !c.counts(pod, node.Node, demands) {
+			more := s.counters[i].on(node)
+			if more == 0 || s.strict && !hasKeys(node.Node, s.constraints) || !c.counts(pod, node.Node, demands) {
 				continue
 			}
 			at := node.Node.Labels[c.key]
 			if before, known := places[at]; known {
-				if more := s.counters[i].on(node); more > 0 {
-					places[at] = before + more
-				}
+				places[at] = before + more
 			}
 		}
 	}
