@@ -348,12 +348,9 @@ func TestPreemption(t *testing.T) {
 	}
 	w.pod("takes", of("urgent", nil))
 	w.eventually(func(ctx context.Context) string { return w.preempted(ctx, "sits", "takes", seat) })
-	held, err := w.client.CoreV1().Pods("default").Get(w.Context(), "sits", metav1.GetOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	held.Finalizers = nil
-	if _, err := w.client.CoreV1().Pods("default").Update(w.Context(), held, metav1.UpdateOptions{}); err != nil {
+	// The kubelet may write its status at the same time, so not by an update.
+	if _, err := w.client.CoreV1().Pods("default").Patch(w.Context(), "sits", types.MergePatchType,
+		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	if got := w.placed("takes"); got != seat {
