@@ -101,7 +101,7 @@ func encodeAs(m negotiation.Media, gvk schema.GroupVersionKind, obj any) ([]byte
 		if err != nil {
 			return nil, err
 		}
-		return wire.Envelope(nil, gvk, b), nil
+		return wire.Envelope(gvk, b), nil
 	}
 	body, err := wire.JSONBody(obj)
 	if err != nil {
@@ -221,16 +221,27 @@ func (s *Scope) encodeObject(m negotiation.Media, res *registry.Result) ([]byte,
 		if err != nil {
 			return nil, err
 		}
-		if body, err = wire.AppendWithRevision(nil, body, res.Entry.Revision); err != nil {
-			return nil, err
-		}
-		return wire.Envelope(nil, s.Resource.GVK(), body), nil
+		return s.protobufObject(body, res.Entry.Revision)
 	}
 	body, err := s.Registry.JSON(res.Entry)
 	if err != nil {
 		return nil, err
 	}
 	return append(wire.AppendObject(nil, s.head(), body), '\n'), nil
+}
+
+// protobufObject makes the whole of a stored message and its revision.
+func (s *Scope) protobufObject(message []byte, revision int64) ([]byte, error) {
+	size, err := wire.SizeWithRevision(message, revision)
+	if err != nil {
+		return nil, err
+	}
+	gvk := s.Resource.GVK()
+	b := wire.EnvelopeHead(make([]byte, 0, wire.EnvelopeSize(gvk, size)), gvk, size)
+	if b, err = wire.AppendWithRevision(b, message, revision); err != nil {
+		return nil, err
+	}
+	return wire.EnvelopeTail(b), nil
 }
 
 // output negotiates for an endpoint that gives objects.

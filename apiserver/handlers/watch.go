@@ -2,14 +2,12 @@ package handlers
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"net/http"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
@@ -266,14 +264,8 @@ func (st *stream) bookmark(revision int64, initialEnd bool) error {
 // length, as four bytes, before them.
 func (st *stream) frame(t watch.EventType, body []byte) error {
 	if st.out.Media == negotiation.Protobuf {
-		event := metav1.WatchEvent{Type: string(t), Object: runtime.RawExtension{Raw: body}}
-		b, err := event.Marshal()
-		if err != nil {
-			return err
-		}
-		st.buf = binary.BigEndian.AppendUint32(st.buf[:0], uint32(len(b)))
-		st.buf = append(st.buf, b...)
-		_, err = st.w.Write(st.buf)
+		st.buf = wire.AppendEvent(st.buf[:0], string(t), body)
+		_, err := st.w.Write(st.buf)
 		return err
 	}
 	if n := len(body); n > 0 && body[n-1] == '\n' {

@@ -15,7 +15,8 @@ import (
 
 // protobufObject is what the generated API types are.
 type protobufObject interface {
-	Marshal() ([]byte, error)
+	Size() int
+	MarshalToSizedBuffer(to []byte) (int, error)
 	Unmarshal([]byte) error
 }
 
@@ -73,9 +74,16 @@ func (c Codec) Encode(obj resource.Object) ([]byte, error) {
 	if c.r.Form != nil {
 		return c.r.Form.Marshal(obj)
 	}
-	body, err := obj.(protobufObject).Marshal()
-	if err != nil {
+	message := obj.(protobufObject)
+	size := message.Size()
+	raw := wire.EnvelopeHead(make([]byte, 0, wire.EnvelopeSize(c.r.Storage, size)), c.r.Storage, size)
+	at := len(raw)
+	raw = raw[:at+size]
+	switch n, err := message.MarshalToSizedBuffer(raw[at:]); {
+	case err != nil:
 		return nil, fmt.Errorf("encode %s: %w", c.r.Kind, err)
+	case n != size:
+		return nil, fmt.Errorf("encode %s: %d bytes instead of %d", c.r.Kind, n, size)
 	}
-	return wire.Envelope(nil, c.r.Storage, body), nil
+	return wire.EnvelopeTail(raw), nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,6 +25,9 @@ const (
 	tagContentType     = 4<<3 | 2
 	tagAPIVersion      = 1<<3 | 2 // of TypeMeta
 	tagKind            = 2<<3 | 2
+	tagEventType       = 1<<3 | 2 // of WatchEvent
+	tagEventObject     = 2<<3 | 2
+	tagExtensionRaw    = 1<<3 | 2 // of RawExtension
 )
 
 var errMalformed = errors.New("malformed protobuf")
@@ -119,21 +121,25 @@ func field(b []byte) (tag byte, content, rest []byte, err error) {
 	return b[0], b[start:end], b[end:], nil
 }
 
-// Envelope appends a message in the form in which protobuf objects are stored and sent.
-func Envelope(dst []byte, gvk schema.GroupVersionKind, body []byte) []byte {
-	dst = slices.Grow(dst, len(body)+envelopeRoom)
-	return EnvelopeTail(append(EnvelopeHead(dst, gvk, len(body)), body...))
+// Envelope puts a message into the form in which protobuf objects are stored and sent.
+func Envelope(gvk schema.GroupVersionKind, body []byte) []byte {
+	dst := EnvelopeHead(make([]byte, 0, EnvelopeSize(gvk, len(body))), gvk, len(body))
+	return EnvelopeTail(append(dst, body...))
 }
 
-// envelopeRoom is what an envelope adds at most to a message, in bytes, for names as they are usual.
-const envelopeRoom = 128
+// EnvelopeSize is how many bytes a message of the size takes with its envelope.
+func EnvelopeSize(gvk schema.GroupVersionKind, size int) int {
+	version, kind := gvk.ToAPIVersionAndKind()
+	names := stringSize(len(version)) + stringSize(len(kind))
+	return len(protobufMagic) + stringSize(names) + stringSize(size) + len(EnvelopeTail(nil))
+}
 
 // EnvelopeHead appends what stands before a message of the size, given in bytes. What stands behind is EnvelopeTail's.
 func EnvelopeHead(dst []byte, gvk schema.GroupVersionKind, size int) []byte {
 	version, kind := gvk.ToAPIVersionAndKind()
 	dst = append(dst, protobufMagic...)
 	dst = append(dst, tagUnknownTypeMeta)
-	dst = binary.AppendUvarint(dst, uint64(stringSize(version)+stringSize(kind)))
+	dst = binary.AppendUvarint(dst, uint64(stringSize(len(version))+stringSize(len(kind))))
 	dst = appendString(dst, tagAPIVersion, version)
 	dst = appendString(dst, tagKind, kind)
 	dst = append(dst, tagUnknownRaw)
@@ -151,8 +157,8 @@ func appendString(dst []byte, tag byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// stringSize is how many bytes a string takes with its tag and length.
-func stringSize(s string) int { return 1 + uvarintSize(len(s)) + len(s) }
+// stringSize is how many bytes a string or message of the size takes with its tag and length.
+func stringSize(size int) int { return 1 + uvarintSize(size) + size }
 
 func uvarintSize(n int) int {
 	size := 1
@@ -163,7 +169,7 @@ func uvarintSize(n int) int {
 }
 
 // ItemSize is how many bytes an item of a list message takes whose own message has the size.
-func ItemSize(size int) int { return 1 + uvarintSize(size) + size }
+func ItemSize(size int) int { return stringSize(size) }
 
 // AppendItemHead appends what stands before an item's message of the size, given in bytes.
 func AppendItemHead(dst []byte, size int) []byte {
@@ -175,4 +181,17 @@ func AppendListMeta(dst, meta []byte) []byte {
 	dst = append(dst, tagListMeta)
 	dst = binary.AppendUvarint(dst, uint64(len(meta)))
 	return append(dst, meta...)
+}
+
+// AppendEvent appends a frame of a watch: the length of an event's message in four bytes, and the message around
+// an object in its envelope.
+func AppendEvent(dst []byte, kind string, object []byte) []byte {
+	extension := stringSize(len(object))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(stringSize(len(kind))+stringSize(extension)))
+	dst = appendString(dst, tagEventType, kind)
+	dst = append(dst, tagEventObject)
+	dst = binary.AppendUvarint(dst, uint64(extension))
+	dst = append(dst, tagExtensionRaw)
+	dst = binary.AppendUvarint(dst, uint64(len(object)))
+	return append(dst, object...)
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -65,11 +66,11 @@ func TestEnvelope(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := Envelope([]byte("x"), gvk, u.Raw)
-			if string(got) != "xk8s\x00"+string(want) {
+			got := Envelope(gvk, u.Raw)
+			if string(got) != "k8s\x00"+string(want) || len(got) != EnvelopeSize(gvk, size) {
 				t.Errorf("%v of %d bytes: not as the generated code writes it", gvk, size)
 			}
-			if body, err := ProtobufBody(got[1:]); err != nil || len(body) != size {
+			if body, err := ProtobufBody(got); err != nil || len(body) != size {
 				t.Errorf("%v of %d bytes opens to %d, %v", gvk, size, len(body), err)
 			}
 		}
@@ -98,6 +99,21 @@ func TestAppendItem(t *testing.T) {
 		}
 		if got = append(AppendItemHead(got, len(item)), item...); string(got) != string(want) {
 			t.Errorf("list of %d bytes: not as the generated code writes it", len(want))
+		}
+	}
+}
+
+func TestAppendEvent(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{0, 1, 120, 126, 200, 70_000} {
+		event := metav1.WatchEvent{Type: "MODIFIED", Object: runtime.RawExtension{Raw: make([]byte, size)}}
+		message, err := event.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
+		if got := AppendEvent(nil, event.Type, event.Object.Raw); string(got) != string(want) {
+			t.Errorf("around %d bytes: not as the generated code writes it", size)
 		}
 	}
 }
