@@ -2,7 +2,7 @@
 //
 //	queue.Pop → snapshot → filter (find.go) → score → choose → assume → bind (bind.go)
 //	                         │ none fits
-//	                         └──► explain (event, condition), back into the queue
+//	                         └──► make room (preempt.go), explain (event, condition), back into the queue
 //
 // One goroutine places one pod after the other, each on a picture of the cluster that
 // includes what it placed before; only writing the choice down happens beside it. The
