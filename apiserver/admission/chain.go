@@ -42,6 +42,7 @@ func New(objects Objects, x Extensions) *Chain {
 		certificateSubjectRestriction(),
 		defaultIngressClass(objects),
 		podTopologyLabels(objects),
+		podResizeValidator(objects),
 		{name: "MutatingAdmissionPolicy", mutate: x.MutatingPolicies.Mutate},
 		{name: "MutatingAdmissionWebhook", mutate: x.MutatingWebhooks.Mutate},
 		{name: "ValidatingAdmissionPolicy", validate: x.ValidatingPolicies.Validate},

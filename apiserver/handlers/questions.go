@@ -12,6 +12,7 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver/authn"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
+	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 )
@@ -45,11 +46,18 @@ func (h *Handlers) answer(w http.ResponseWriter, r *http.Request, s *Scope) {
 
 // question reads what is asked.
 func (s *Scope) question(r *http.Request) (resource.Object, error) {
-	q, _, err := posted(s, r, s.Resource.New())
+	q, o, err := posted(s, r, s.Resource.New())
 	if err != nil {
 		return nil, err
 	}
-	return q, matchNamespace(s, q)
+	if err := matchNamespace(s, q); err != nil {
+		return nil, err
+	}
+	if s.Resource.Kind == "SelfSubjectReview" {
+		// Its answer is a new object: nobody but the server says anything in it.
+		return q, nil
+	}
+	return registry.OwnUnstored(s.Resource, "", q, manager(o.FieldManager, r))
 }
 
 // fillIn writes the answer into the question's status.

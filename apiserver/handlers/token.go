@@ -96,7 +96,17 @@ func (s *Scope) tokenInput(r *http.Request) (*authenticationv1.TokenRequest, boo
 	if errs := validateTokenRequest(req); len(errs) > 0 {
 		return nil, false, apierrors.NewInvalid(schema.GroupKind{Group: "authentication.k8s.io", Kind: "TokenRequest"}, "", errs)
 	}
-	return req, len(o.DryRun) > 0, gate.judge(r.Context())
+	owned, err := registry.OwnUnstored(tokenKind, "token", req, manager(o.FieldManager, r))
+	if err != nil {
+		return nil, false, err
+	}
+	return owned.(*authenticationv1.TokenRequest), len(o.DryRun) > 0, gate.judge(r.Context())
+}
+
+// tokenKind is what a ServiceAccount's token endpoint takes and gives.
+var tokenKind = &resource.Resource{
+	Name: resource.Name{Group: authenticationv1.GroupName, Version: "v1", Kind: "TokenRequest"},
+	New:  func() resource.Object { return &authenticationv1.TokenRequest{} },
 }
 
 func validateTokenRequest(req *authenticationv1.TokenRequest) field.ErrorList {

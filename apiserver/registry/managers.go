@@ -50,21 +50,6 @@ func (m *Managers) new(r *resource.Resource, subresource string, hooks *resource
 
 // fieldFilter says which fields can be owned through an endpoint.
 func fieldFilter(hooks *resource.Hooks) (fieldpath.Filter, error) {
-	if len(hooks.OnlyFields) > 0 {
-		var only []*fieldpath.SetMatcher
-		for _, path := range hooks.OnlyFields {
-			var parts []any
-			for _, part := range strings.Split(path, ".") {
-				parts = append(parts, part)
-			}
-			m, err := fieldpath.PrefixMatcher(parts...)
-			if err != nil {
-				return nil, err
-			}
-			only = append(only, m)
-		}
-		return fieldpath.NewIncludeMatcherFilter(only...), nil
-	}
 	set := fieldpath.NewSet()
 	for _, path := range hooks.ResetFields {
 		var p fieldpath.Path

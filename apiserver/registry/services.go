@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -87,6 +86,9 @@ func nodePorts(s *corev1.Service) []portKey {
 		if p.NodePort != 0 {
 			out = append(out, portKey{p.Protocol, p.NodePort})
 		}
+	}
+	if n := s.Spec.HealthCheckNodePort; n != 0 {
+		out = append(out, portKey{corev1.ProtocolTCP, n})
 	}
 	return out
 }
@@ -177,6 +179,14 @@ func carryOver(svc, was *corev1.Service) {
 			svc.Spec.Ports[i].NodePort = 0
 		}
 	}
+	if core.NeedsHealthCheck(was) {
+		switch {
+		case core.NeedsHealthCheck(svc) && svc.Spec.HealthCheckNodePort == 0:
+			svc.Spec.HealthCheckNodePort = was.Spec.HealthCheckNodePort
+		case !core.NeedsHealthCheck(svc) && svc.Spec.HealthCheckNodePort == was.Spec.HealthCheckNodePort:
+			svc.Spec.HealthCheckNodePort = 0
+		}
+	}
 	if was.Spec.Type == corev1.ServiceTypeLoadBalancer && svc.Spec.Type != corev1.ServiceTypeLoadBalancer {
 		svc.Spec.AllocateLoadBalancerNodePorts, svc.Spec.LoadBalancerClass = nil, nil
 	}
@@ -231,19 +241,8 @@ func normalize(svc, was *corev1.Service) {
 		// An old client changed only what it knows.
 		spec.ClusterIPs = nil
 	}
-	switch {
-	case spec.ClusterIP != "" && len(spec.ClusterIPs) == 0:
+	if spec.ClusterIP != "" && len(spec.ClusterIPs) == 0 {
 		spec.ClusterIPs = []string{spec.ClusterIP}
-	case spec.ClusterIP == "" && len(spec.ClusterIPs) > 0 && was == nil:
-		spec.ClusterIP = spec.ClusterIPs[0]
-	}
-	if core.NeedsClusterIP(svc) {
-		if spec.IPFamilyPolicy == nil {
-			spec.IPFamilyPolicy = ptr.To(corev1.IPFamilyPolicySingleStack)
-		}
-		if len(spec.IPFamilies) == 0 {
-			spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
-		}
 	}
 }
 
@@ -254,7 +253,11 @@ type taking struct {
 	dryRun   bool
 	ips      []netip.Addr
 	ports    []portKey
+	shown    int32 // the last port that a dry run gave
 }
+
+// dryRunPort is the number below those that dry runs give.
+const dryRunPort = 32768
 
 func (t *taking) giveBack() {
 	for _, ip := range t.ips {
@@ -271,18 +274,33 @@ func (t *taking) take(was *corev1.Service) error {
 		was = &corev1.Service{}
 	}
 	if core.NeedsClusterIP(t.service) {
+		if err := t.chooseFamilies(); err != nil {
+			return err
+		}
 		if err := t.takeIPs(was); err != nil {
 			return err
 		}
 	}
 	if core.NeedsNodePorts(t.service) {
-		return t.takePorts(was)
+		if err := t.takePorts(was); err != nil {
+			return err
+		}
+	}
+	if core.NeedsHealthCheck(t.service) {
+		return t.takeHealthCheck(was)
 	}
 	return nil
 }
 
 func (t *taking) invalid(path *field.Path, value any, text string) error {
-	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), t.service.Name, field.ErrorList{field.Invalid(path, value, text)})
+	return t.refuse(field.ErrorList{field.Invalid(path, value, text)})
+}
+
+func (t *taking) refuse(errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), t.service.Name, errs)
 }
 
 func (t *taking) takeIPs(was *corev1.Service) error {
@@ -314,11 +332,11 @@ func (t *taking) takeIPs(was *corev1.Service) error {
 		ip, err := netip.ParseAddr(text)
 		switch {
 		case err != nil:
-			return t.invalid(path.Index(i), spec.ClusterIPs, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
+			return t.invalid(path.Index(i), text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
 		case had[ip]:
 			continue
 		case !t.services.ClusterIPs.Contains(ip):
-			return t.invalid(path, spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: the provided network does not match the current range", ip))
+			return t.invalid(path, spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: the provided IP (%s) is not in the valid range. The range of valid IPs is %s", ip, ip, t.services.ClusterIPs.Masked()))
 		case t.services.ips[ip]:
 			return t.invalid(path, spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: provided IP is already allocated", ip))
 		}
@@ -384,7 +402,8 @@ func (t *taking) takePorts(was *corev1.Service) error {
 		switch {
 		case p.NodePort == 0 || had[k]:
 			continue
-		case int(p.NodePort) < t.services.NodePorts[0] || int(p.NodePort) > t.services.NodePorts[1]:
+		case !t.dryRun && (int(p.NodePort) < t.services.NodePorts[0] || int(p.NodePort) > t.services.NodePorts[1]):
+			// Upstream does not look at the range when nothing will be taken.
 			return t.invalid(path.Index(i).Child("nodePort"), p.NodePort, fmt.Sprintf("provided port is not in the valid range. The range of valid ports is %d-%d", t.services.NodePorts[0], t.services.NodePorts[1]))
 		case t.services.ports[k]:
 			return t.invalid(path.Index(i).Child("nodePort"), p.NodePort, "provided port is already allocated")
@@ -407,6 +426,15 @@ func (t *taking) takePorts(was *corev1.Service) error {
 
 // freePort finds a port that is free; one number may serve several protocols of one Service.
 func (t *taking) freePort(protocol corev1.Protocol) (int32, bool) {
+	if t.dryRun {
+		// Looking for a free one would promise something; it is the number after those of this Service.
+		t.shown = max(t.shown, dryRunPort)
+		for _, p := range t.ports {
+			t.shown = max(t.shown, p.port)
+		}
+		t.shown++
+		return t.shown, true
+	}
 	first, count := t.services.NodePorts[0], t.services.NodePorts[1]-t.services.NodePorts[0]+1
 	start := rand.IntN(count)
 	for i := range count {

@@ -21,7 +21,6 @@ type Strategy[T Object] struct {
 	WarningsOnCreate func(ctx context.Context, obj T) []string
 	WarningsOnUpdate func(ctx context.Context, obj, old T) []string
 	ResetFields      []string
-	OnlyFields       []string
 }
 
 // Kind is the literal that stands in a kind's file.
@@ -190,7 +189,7 @@ func defineFields[T Object](r *Resource, k Kind[T]) {
 func Erase[T Object](s Strategy[T]) Hooks { return erase(s) }
 
 func erase[T Object](s Strategy[T]) Hooks {
-	h := Hooks{ResetFields: s.ResetFields, OnlyFields: s.OnlyFields}
+	h := Hooks{ResetFields: s.ResetFields}
 	if s.PrepareForCreate != nil {
 		h.PrepareForCreate = func(ctx context.Context, o Object) { s.PrepareForCreate(ctx, o.(T)) }
 	}

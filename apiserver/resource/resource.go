@@ -66,8 +66,6 @@ type Hooks struct {
 	Warnings func(ctx context.Context, obj, old Object) []string
 	// ResetFields are the paths that this endpoint ignores, so that no manager owns them through it: "spec", "status", "metadata.labels".
 	ResetFields []string
-	// OnlyFields are the only paths that a manager owns through this endpoint; empty: all but ResetFields.
-	OnlyFields []string
 }
 
 // Subresource is a further endpoint below each object.

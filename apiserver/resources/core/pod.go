@@ -77,6 +77,7 @@ var Pod = resource.Define(resource.Kind[*corev1.Pod]{
 		{Name: "log", Verbs: []string{"get"}},
 		{Name: "proxy", Verbs: resource.ProxyVerbs, GVK: corev1.SchemeGroupVersion.WithKind("PodProxyOptions")},
 		{Name: "portforward", Verbs: []string{"create", "get"}, GVK: corev1.SchemeGroupVersion.WithKind("PodPortForwardOptions")},
+		resize(),
 	},
 	Fields: map[string]func(*corev1.Pod) string{
 		"spec.nodeName":            func(p *corev1.Pod) string { return p.Spec.NodeName },

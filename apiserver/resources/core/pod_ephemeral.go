@@ -27,7 +27,6 @@ func ephemeralContainers() resource.Subresource {
 			}
 		},
 		ValidateUpdate: func(_ context.Context, p, old *corev1.Pod) field.ErrorList { return validateEphemeralUpdate(p, old) },
-		OnlyFields:     []string{"spec.ephemeralContainers"},
 	})
 	return resource.Subresource{Name: "ephemeralcontainers", Verbs: []string{"get", "patch", "update"}, Hooks: &h}
 }

@@ -26,8 +26,13 @@ var Service = resource.Define(resource.Kind[*corev1.Service]{
 	Default: defaultService,
 	Strategy: resource.Strategy[*corev1.Service]{
 		PrepareForCreate: func(_ context.Context, s *corev1.Service) { s.Status = corev1.ServiceStatus{} },
-		PrepareForUpdate: func(_ context.Context, s, old *corev1.Service) { s.Status = old.Status },
-		Validate:         func(_ context.Context, s *corev1.Service) field.ErrorList { return validateService(s) },
+		PrepareForUpdate: func(_ context.Context, s, old *corev1.Service) {
+			s.Status = old.Status
+			if s.Spec.Type != corev1.ServiceTypeLoadBalancer {
+				s.Status.LoadBalancer = corev1.LoadBalancerStatus{}
+			}
+		},
+		Validate: func(_ context.Context, s *corev1.Service) field.ErrorList { return validateService(s) },
 		ValidateUpdate: func(_ context.Context, s, old *corev1.Service) field.ErrorList {
 			return append(validateServiceChange(s, old), validateService(s)...)
 		},
