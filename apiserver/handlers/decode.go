@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	policyv1 "k8s.io/api/policy/v1"
+	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
@@ -75,6 +77,10 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 			return nil, decodeError(err, want, gvk, body)
 		}
 		found = strict.Errors()
+	}
+	if old, ok := obj.(*policyv1beta1.Eviction); ok && want.Kind == "Eviction" {
+		// The endpoint takes both versions: clients of a time before v1 still evict.
+		obj, gvk = &policyv1.Eviction{ObjectMeta: old.ObjectMeta, DeleteOptions: old.DeleteOptions}, &want
 	}
 	if reflect.TypeOf(obj) != reflect.TypeOf(into) {
 		return nil, decodeError(unconvertible(*gvk, want), want, gvk, body)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/resource"
@@ -201,6 +202,9 @@ func dropAddresses(svc, was *corev1.Service) {
 		svc.Spec.ClusterIP, svc.Spec.ClusterIPs = "", nil
 	}
 	svc.Spec.IPFamilies, svc.Spec.IPFamilyPolicy = nil, nil
+	if ptr.Equal(svc.Spec.InternalTrafficPolicy, was.Spec.InternalTrafficPolicy) {
+		svc.Spec.InternalTrafficPolicy = nil
+	}
 }
 
 // carryPorts keeps the node ports of ports that stayed.
@@ -307,7 +311,7 @@ func (t *taking) takeIPs(was *corev1.Service) error {
 	spec := &t.service.Spec
 	if len(spec.ClusterIPs) == 0 && t.dryRun {
 		// Looking for a free one would promise something.
-		ip := t.services.ClusterIPs.Masked().Addr().Next().String()
+		ip := t.services.ClusterIPs.Masked().Addr().String()
 		spec.ClusterIP, spec.ClusterIPs = ip, []string{ip}
 		return nil
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -86,11 +87,17 @@ func setLabel(o metav1.Object, key, value string) {
 	o.SetLabels(l)
 }
 
+// standardFinalizers are those without a domain.
+var standardFinalizers = []string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
+
 func validateNamespaceFinalizers(fs []corev1.FinalizerName) field.ErrorList {
 	var errs field.ErrorList
 	for _, f := range fs {
 		for _, text := range validation.IsQualifiedName(string(f)) {
 			errs = append(errs, field.Invalid(field.NewPath("spec", "finalizers"), f, text))
+		}
+		if !strings.Contains(string(f), "/") && !slices.Contains(standardFinalizers, string(f)) {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "finalizers"), f, "name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}
 	return errs

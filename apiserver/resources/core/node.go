@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,8 +13,10 @@ import (
 	unversioned "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/apiserver/resources/goform"
 )
 
 var (
@@ -116,12 +119,30 @@ func nodeAddress(n *corev1.Node, t corev1.NodeAddressType) string {
 }
 
 func validateNode(n *corev1.Node) field.ErrorList {
-	errs := validateTaints(n.Spec.Taints, field.NewPath("spec", "taints"))
+	// Upstream says of taints that they are metadata.
+	errs := validateTaints(n.Spec.Taints, field.NewPath("metadata", "taints"))
 	path := field.NewPath("spec", "podCIDRs")
 	for i, c := range n.Spec.PodCIDRs {
 		errs = append(errs, validation.IsValidCIDR(path.Index(i), c)...)
 	}
+	errs = append(errs, validateRanges(n.Spec.PodCIDRs, path)...)
 	return append(errs, validateAddresses(n)...)
+}
+
+// validateRanges: of several ranges of a node there is one of each family.
+func validateRanges(ranges []string, path *field.Path) field.ErrorList {
+	if len(ranges) < 2 {
+		return nil
+	}
+	dual, err := netutils.IsDualStackCIDRStrings(ranges)
+	var errs field.ErrorList
+	if err != nil {
+		errs = append(errs, field.InternalError(path, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%w", err)))
+	}
+	if !dual || len(ranges) > 2 {
+		errs = append(errs, field.Invalid(path, ranges, "may specify no more than one CIDR for each IP family"))
+	}
+	return errs
 }
 
 func validateAddresses(n *corev1.Node) field.ErrorList {
@@ -158,7 +179,7 @@ func validateTaints(ts []corev1.Taint, path *field.Path) field.ErrorList {
 		}
 		k := key{t.Key, t.Effect}
 		if seen[k] {
-			err := field.Duplicate(at, t)
+			err := field.Duplicate(at, goform.Of(t))
 			err.Detail = "taints must be unique by key and effect pair"
 			errs = append(errs, err)
 		}

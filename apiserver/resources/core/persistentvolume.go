@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/apiserver/resources/goform"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 )
 
@@ -180,7 +181,7 @@ func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
 		now.CSI.ControllerExpandSecretRef = nil
 	}
 	if !equality.Semantic.DeepEqual(*now, old.Spec.PersistentVolumeSource) {
-		errs = append(errs, field.Forbidden(specPath.Child("persistentvolumesource"), "spec.persistentvolumesource is immutable after creation\n"+internalDiff(old.Spec.PersistentVolumeSource, *now)))
+		errs = append(errs, field.Forbidden(specPath.Child("persistentvolumesource"), "spec.persistentvolumesource is immutable after creation\n"+goform.Diff(old.Spec.PersistentVolumeSource, *now)))
 	}
 	errs = append(errs, apivalidation.ValidateImmutableField(v.Spec.VolumeMode, old.Spec.VolumeMode, field.NewPath("volumeMode"))...)
 	if a := old.Spec.NodeAffinity; a != nil && !equality.Semantic.DeepEqual(v.Spec.NodeAffinity, a) {

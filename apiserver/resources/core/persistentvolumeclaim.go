@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/apiserver/resources/goform"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 	"github.com/kogge-dev/kogge/apiserver/resources/rules"
 	"github.com/kogge-dev/kogge/apiserver/resources/volume"
@@ -170,7 +171,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 		now.VolumeAttributesClassName = was.VolumeAttributesClassName
 	}
 	if !equality.Semantic.DeepEqual(*now, *was) {
-		errs = append(errs, field.Forbidden(specPath, "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"+internalDiff(*was, *now)))
+		errs = append(errs, field.Forbidden(specPath, "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"+goform.Diff(*was, *now)))
 	}
 	newSize, oldSize, held := c.Spec.Resources.Requests[corev1.ResourceStorage], old.Spec.Resources.Requests[corev1.ResourceStorage], old.Status.Capacity[corev1.ResourceStorage]
 	if newSize.Cmp(oldSize) < 0 && newSize.Cmp(held) <= 0 {

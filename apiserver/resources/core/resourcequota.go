@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kogge-dev/kogge/apiserver/resource"
+	"github.com/kogge-dev/kogge/apiserver/resources/goform"
 	"github.com/kogge-dev/kogge/apiserver/resources/podspec"
 )
 
@@ -197,7 +198,7 @@ func validateScopeSelector(s *corev1.ResourceQuotaSpec, path *field.Path) field.
 		if !slices.Contains(scopes, r.ScopeName) {
 			errs = append(errs, field.Invalid(path.Child("scopeName"), r.ScopeName, "unsupported scope"))
 		}
-		errs = append(errs, misfits(r.ScopeName, s.Hard, path, s.ScopeSelector)...)
+		errs = append(errs, misfits(r.ScopeName, s.Hard, path, goform.Of(s.ScopeSelector))...)
 		errs = append(errs, validateScopeRequirement(&r, path)...)
 		all = append(all, r.ScopeName)
 	}

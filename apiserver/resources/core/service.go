@@ -36,11 +36,14 @@ var Service = resource.Define(resource.Kind[*corev1.Service]{
 		ValidateUpdate: func(_ context.Context, s, old *corev1.Service) field.ErrorList {
 			return append(validateServiceChange(s, old), validateService(s)...)
 		},
-		ResetFields: []string{"status"},
+		WarningsOnCreate: func(_ context.Context, s *corev1.Service) []string { return serviceWarnings(s) },
+		WarningsOnUpdate: func(_ context.Context, s, _ *corev1.Service) []string { return serviceWarnings(s) },
+		ResetFields:      []string{"status"},
 	},
 	Subresources: []resource.Subresource{{Name: "proxy", Verbs: resource.ProxyVerbs, GVK: corev1.SchemeGroupVersion.WithKind("ServiceProxyOptions")}},
 	Status: &resource.Strategy[*corev1.Service]{
 		PrepareForUpdate: func(_ context.Context, s, old *corev1.Service) { s.Spec = old.Spec },
+		ValidateUpdate:   func(_ context.Context, s, _ *corev1.Service) field.ErrorList { return validateIngress(s) },
 		ResetFields:      []string{"spec"},
 	},
 	Fields: map[string]func(*corev1.Service) string{

@@ -93,17 +93,20 @@ func validate(e *eventsv1.Event) field.ErrorList {
 	if ns := e.Regarding.Namespace; (ns == "" && e.Namespace != metav1.NamespaceDefault && e.Namespace != metav1.NamespaceSystem) || (ns != "" && ns != e.Namespace) {
 		errs = append(errs, field.Invalid(field.NewPath("involvedObject", "namespace"), ns, "does not match event.namespace"))
 	}
+	if !e.EventTime.IsZero() {
+		// Without the time it counts as an old event, of which no more is asked.
+		errs = append(errs, text("reportingController", e.ReportingController, 0)...)
+		errs = append(errs, text("reportingInstance", e.ReportingInstance, maxInstance)...)
+		errs = append(errs, text("action", e.Action, maxAction)...)
+		errs = append(errs, text("reason", e.Reason, maxReason)...)
+		if len(e.Note) > maxNote {
+			errs = append(errs, field.Invalid(field.NewPath("message"), "", "can have at most 1024 characters"))
+		}
+	}
 	errs = append(errs, apivalidation.ValidateObjectMeta(&e.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
 	errs = append(errs, resource.ValidateFinalizers(e, field.NewPath("metadata"))...)
 	if e.EventTime.IsZero() {
 		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
-	}
-	errs = append(errs, text("reportingController", e.ReportingController, 0)...)
-	errs = append(errs, text("reportingInstance", e.ReportingInstance, maxInstance)...)
-	errs = append(errs, text("action", e.Action, maxAction)...)
-	errs = append(errs, text("reason", e.Reason, maxReason)...)
-	if len(e.Note) > maxNote {
-		errs = append(errs, field.Invalid(field.NewPath("message"), "", "can have at most 1024 characters"))
 	}
 	if e.Type != corev1.EventTypeNormal && e.Type != corev1.EventTypeWarning {
 		errs = append(errs, field.Invalid(field.NewPath("type"), "", "has invalid value: "+e.Type))

@@ -47,7 +47,7 @@ var VolumeAttachment = resource.Define(resource.Kind[*storagev1.VolumeAttachment
 			changed := !equality.Semantic.DeepEqual(a.Spec, old.Spec)
 			errs := validateAttachment(a, false)
 			if changed {
-				errs = append(errs, field.Invalid(specPath, a.Spec, rules.ImmutableText))
+				errs = append(errs, field.Invalid(specPath, nil, rules.ImmutableText))
 			}
 			return errs
 		},
