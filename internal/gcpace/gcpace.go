@@ -9,16 +9,21 @@ import (
 	"time"
 )
 
-// Run sets the runtime's GOGC after each collection until ctx is done, then puts back what was. An operator's GOGC or
-// GOMEMLIMIT in the environment stays as it is. It returns no error.
+// Run sets the runtime's GOGC after each collection until ctx is done, then puts back what was; it begins when the
+// process has started. An operator's GOGC or GOMEMLIMIT in the environment stays as it is. It returns no error.
 func Run(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return nil
 	}
-	last, set := time.Now(), percent(live(), room(live(), 0))
-	before := debug.SetGCPercent(set)
+	last := time.Now()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(settling):
+	}
+	before := debug.SetGCPercent(usual)
 	defer debug.SetGCPercent(before)
-	for {
+	for set := usual; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -33,6 +38,9 @@ func Run(ctx context.Context) error {
 		last = now
 	}
 }
+
+// usual is the runtime's own GOGC.
+const usual = 100
 
 // sentinel is large enough, and has a pointer, so that it gets memory of its own.
 type sentinel struct {

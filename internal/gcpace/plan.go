@@ -15,6 +15,10 @@ const (
 // two minutes of its own accord.
 const idleFrom = 20 * time.Second
 
+// settling is how long a process that starts is left alone: it is busy for a moment only, and what it took then it
+// would keep.
+const settling = 10 * time.Second
+
 // room is how many bytes may be allocated until the next collection. Live is what the last one left, in bytes, since
 // the time between it and the one before.
 func room(live uint64, since time.Duration) uint64 {
