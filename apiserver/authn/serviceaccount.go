@@ -64,9 +64,14 @@ func (s *ServiceAccounts) Sign(c Claims, audiences []string, id string, issued, 
 		return "", fmt.Errorf("sign token: %w", err)
 	}
 	return jwt.Signed(signer).Claims(jwt.Claims{
-		Issuer: s.Issuer, Subject: Subject(c.Namespace, c.ServiceAccount.Name), Audience: audiences, ID: id,
+		Issuer: s.Issuer, Subject: Subject(c.Namespace, c.ServiceAccount.Name), ID: id,
 		IssuedAt: jwt.NewNumericDate(issued), NotBefore: jwt.NewNumericDate(issued), Expiry: jwt.NewNumericDate(expires),
-	}).Claims(private{c}).Serialize()
+	}).Claims(audience{audiences}).Claims(private{c}).Serialize()
+}
+
+// audience is for whom a token is: a list always, also of one, which the library would write as text.
+type audience struct {
+	Audience []string `json:"aud"`
 }
 
 // Subject is a ServiceAccount's user name.
@@ -97,7 +102,9 @@ func (s *ServiceAccounts) UserFor(_ context.Context, token string, audiences []s
 	if err := parsed.Claims(&s.Key.PublicKey, &std, &own); err != nil {
 		return nil, nil, errToken
 	}
-	if err := std.ValidateWithLeeway(jwt.Expected{Issuer: s.Issuer, Time: s.Now()}, 0); err != nil {
+	if err := std.ValidateWithLeeway(jwt.Expected{Issuer: s.Issuer, Time: s.Now()}, 0); errors.Is(err, jwt.ErrExpired) {
+		return nil, nil, errors.New("service account token has expired")
+	} else if err != nil {
 		return nil, nil, errToken
 	}
 	var matched []string
@@ -106,8 +113,11 @@ func (s *ServiceAccounts) UserFor(_ context.Context, token string, audiences []s
 			matched = append(matched, a)
 		}
 	}
-	if len(matched) == 0 || !s.bound(own.Kubernetes) {
-		return nil, nil, errToken
+	if len(matched) == 0 {
+		return nil, nil, fmt.Errorf("token audiences %q is invalid for the target audiences %q", []string(std.Audience), audiences)
+	}
+	if !s.bound(own.Kubernetes) {
+		return nil, nil, errors.New("service account token has been invalidated")
 	}
 	return user(std, own.Kubernetes), matched, nil
 }

@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -107,8 +109,12 @@ func (h *Handlers) reviewToken(r *http.Request, q *authenticationv1.TokenReview)
 		return apierrors.NewBadRequest("token is required for TokenReview in authentication")
 	}
 	u, audiences, err := h.Authenticator.Token(r.Context(), q.Spec.Token, q.Spec.Audiences)
-	if err != nil || u == nil {
-		q.Status = authenticationv1.TokenReviewStatus{Error: "[invalid bearer token]"}
+	switch {
+	case u == nil && (err == nil || errors.Is(err, authn.ErrUnauthorized)):
+		q.Status = authenticationv1.TokenReviewStatus{Error: "invalid bearer token"}
+		return nil
+	case err != nil:
+		q.Status = authenticationv1.TokenReviewStatus{Error: fmt.Sprintf("[invalid bearer token, %v]", err)}
 		return nil
 	}
 	if len(audiences) == 0 {

@@ -53,7 +53,7 @@ func (h *Handlers) token(w http.ResponseWriter, r *http.Request, s *Scope) {
 		s.fail(w, r, err)
 		return
 	}
-	req.Name, req.Namespace = account.GetName(), account.GetNamespace()
+	req.Name, req.Namespace, req.UID = account.GetName(), account.GetNamespace(), account.GetUID()
 	req.CreationTimestamp = metav1.NewTime(h.Tokens.Now())
 	if !dryRun {
 		if err := h.sign(ctx, req, account); err != nil {
