@@ -3,7 +3,13 @@ package main
 import (
 	"os"
 
+	"github.com/go-logr/logr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/kogge-dev/kogge/cli"
 )
 
-func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	ctrllog.SetLogger(logr.Discard()) // managers of controllers have loggers of their own
+	os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
+}

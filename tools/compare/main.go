@@ -1,5 +1,6 @@
 // Command compare holds Kogge against a genuine control plane: what kubectl shows of an example is equal,
-// and either API server starts on the other's data and lists every object unchanged.
+// either API server starts on the other's data and lists every object unchanged, and either's controllers and
+// scheduler bring workloads to the same status on the other's API server.
 //
 //	make compare
 //
@@ -14,10 +15,14 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/kogge-dev/kogge/tools/genuine"
 )
 
 func main() {
+	ctrllog.SetLogger(logr.Discard()) // managers of controllers have loggers of their own
 	bin := flag.String("bin", "bin", "folder with kubectl and the genuine binaries in genuine/")
 	example := flag.String("example", "", "manifest that is applied on both sides")
 	flag.Parse()
@@ -64,7 +69,10 @@ func run(ctx context.Context, bin, example string) (failed int, err error) {
 	if err := compareOutput(ctx, bin+"/kubectl", example, g, o, report); err != nil {
 		return failed, err
 	}
-	err = compareData(ctx, g, o, report)
+	if err := compareData(ctx, g, o, report); err != nil {
+		return failed, err
+	}
+	err = compareWorkloads(ctx, bin+"/genuine", dir, report)
 	fmt.Printf("%d comparisons failed\n", failed)
 	return failed, err
 }

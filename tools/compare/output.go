@@ -22,7 +22,7 @@ var views = [][]string{
 	{"get", "deployments,replicasets,services"},
 	{"get", "deployments,replicasets,services", "-o", "wide"},
 	{"get", "pods"},
-	{"get", "endpointslices"},
+	{"get", "endpointslices", "-l", "kubernetes.io/service-name=nginx"},
 	{"get", "endpoints", "nginx"},
 	{"get", "all"},
 	{"describe", "deployment", "nginx"},

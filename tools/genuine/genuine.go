@@ -74,6 +74,11 @@ func (g *ControlPlane) Start(ctx context.Context) error {
 
 // StartControllers starts the controller manager and the scheduler, without the throttles of their clients.
 func (g *ControlPlane) StartControllers() error {
+	return g.StartControllersOn(filepath.Join(g.Dir, "kubeconfig"), "--service-account-private-key-file", filepath.Join(g.Dir, "sa.key"))
+}
+
+// StartControllersOn starts both for the API server of a kubeconfig, the controller manager with further arguments.
+func (g *ControlPlane) StartControllersOn(kubeconfig string, args ...string) error {
 	managerPort, err := freePort()
 	if err != nil {
 		return err
@@ -82,9 +87,9 @@ func (g *ControlPlane) StartControllers() error {
 	if err != nil {
 		return err
 	}
-	kubeconfig := filepath.Join(g.Dir, "kubeconfig")
-	if err := g.spawn("kube-controller-manager", "--kubeconfig", kubeconfig, "--service-account-private-key-file", filepath.Join(g.Dir, "sa.key"), "--leader-elect=false",
-		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(managerPort), "--allocate-node-cidrs", "--cluster-cidr", "10.244.0.0/16", "--kube-api-qps", "1000", "--kube-api-burst", "2000"); err != nil {
+	manager := append([]string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(managerPort),
+		"--allocate-node-cidrs", "--cluster-cidr", "10.244.0.0/16", "--kube-api-qps", "1000", "--kube-api-burst", "2000"}, args...)
+	if err := g.spawn("kube-controller-manager", manager...); err != nil {
 		return err
 	}
 	return g.spawn("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(schedulerPort))

@@ -18,9 +18,13 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/go-logr/logr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func main() {
+	ctrllog.SetLogger(logr.Discard()) // managers of controllers have loggers of their own
 	s := suite{}
 	flag.StringVar(&s.bin, "bin", "bin", "folder of the binaries")
 	flag.StringVar(&s.lists, "lists", "conformance/upstream", "folder of the lists of tests")
