@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
@@ -34,6 +35,9 @@ type Saved struct {
 	PreStop          *v1.LifecycleHandler
 	Ports            []v1.ContainerPort
 }
+
+// AnnotationMustEnd marks containers that others of their pod wait for. No runtime of real containers reads it.
+const AnnotationMustEnd = "kubelet.kogge.dev/must-end"
 
 func sandboxLabels(pod *v1.Pod) map[string]string {
 	labels := make(map[string]string, len(pod.Labels)+3)
@@ -74,12 +78,22 @@ func containerAnnotations(pod *v1.Pod, container *v1.Container, restartCount int
 			return nil, err
 		}
 	}
+	if mustEnd(pod, container) {
+		annotations[AnnotationMustEnd] = "true"
+	}
 	if len(container.Ports) > 0 {
 		if err := annotateJSON(annotations, annotationPorts, container.Ports); err != nil {
 			return nil, err
 		}
 	}
 	return annotations, nil
+}
+
+// mustEnd says whether others of the pod wait until a container has ended: an init container's lot, but not a sidecar's.
+func mustEnd(pod *v1.Pod, container *v1.Container) bool {
+	return slices.ContainsFunc(pod.Spec.InitContainers, func(c v1.Container) bool {
+		return c.Name == container.Name && (c.RestartPolicy == nil || *c.RestartPolicy != v1.ContainerRestartPolicyAlways)
+	})
 }
 
 func annotateJSON(annotations map[string]string, key string, value any) error {

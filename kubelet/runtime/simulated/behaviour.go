@@ -6,6 +6,8 @@ import (
 	"time"
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/kogge-dev/kogge/kubelet/runtime"
 )
 
 // Annotations of a pod that tell what its containers do.
@@ -47,10 +49,13 @@ func (b Behaviour) run(command Command) int32 {
 	return b.Exec(command)
 }
 
-// annotated reads the pod's annotations. A value that can't be read is as good as none: a runtime has nobody to
+// annotated reads the pod's annotations. Init containers end at once, unless these say otherwise: else no pod would start. A value that can't be read is as good as none: a runtime has nobody to
 // complain to.
-func annotated(sandbox *runtimeapi.PodSandboxConfig, _ *runtimeapi.ContainerConfig) Behaviour {
+func annotated(sandbox *runtimeapi.PodSandboxConfig, container *runtimeapi.ContainerConfig) Behaviour {
 	var b Behaviour
+	if container.GetAnnotations()[runtime.AnnotationMustEnd] != "" {
+		b.ExitAfter = new(time.Duration)
+	}
 	if after, err := time.ParseDuration(sandbox.Annotations[AnnotationExitAfter]); err == nil {
 		b.ExitAfter = &after
 	}

@@ -19,6 +19,8 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	kubelettypes "k8s.io/kubelet/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/kogge-dev/kogge/kubelet/runtime"
 )
 
 func newRuntime(t *testing.T, options Options) *Runtime {
@@ -220,5 +222,16 @@ func TestExecStreams(t *testing.T) {
 	err = executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdin: strings.NewReader("hello"), Stdout: &out})
 	if code, ok := err.(utilexec.CodeExitError); !ok || code.Code != 2 || out.String() != "hello" {
 		t.Errorf("out = %q, err = %v", out.String(), err)
+	}
+}
+
+func TestInitContainersEnd(t *testing.T) {
+	t.Parallel()
+	b := annotated(&runtimeapi.PodSandboxConfig{}, &runtimeapi.ContainerConfig{Annotations: map[string]string{runtime.AnnotationMustEnd: "true"}})
+	if b.ExitAfter == nil || *b.ExitAfter != 0 || b.ExitCode != 0 {
+		t.Errorf("an init container behaves as %+v, want an end at once", b)
+	}
+	if b := annotated(&runtimeapi.PodSandboxConfig{}, &runtimeapi.ContainerConfig{}); b.ExitAfter != nil {
+		t.Errorf("another container ends after %v", *b.ExitAfter)
 	}
 }
