@@ -308,3 +308,24 @@ func TestBadBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionOnCreate: a version on what is to be created is refused by the store, so that a dry run doesn't mind it.
+func TestVersionOnCreate(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	const path = "/api/v1/namespaces/default/configmaps"
+	for _, test := range []struct {
+		query, version string
+		code           int
+		want           string
+	}{
+		{"", "5", http.StatusInternalServerError, "resourceVersion should not be set on objects to be created"},
+		{"?dryRun=All", "5", http.StatusCreated, `"resourceVersion":"5"`},
+		{"", "0", http.StatusCreated, `"name":"v"`},
+	} {
+		code, _, body := call(t, s, "POST", path+test.query, "application/json", `{"metadata":{"name":"v","resourceVersion":"`+test.version+`"}}`)
+		if code != test.code || !strings.Contains(body, test.want) {
+			t.Errorf("version %s%s: %d %s", test.version, test.query, code, body)
+		}
+	}
+}

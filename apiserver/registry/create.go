@@ -24,6 +24,9 @@ import (
 // nameAttempts is how often a generated name that is taken is replaced by another (KEP-4420).
 const nameAttempts = 8
 
+// errVersionOnCreate is a genuine store's; a client gets it as a failure of the server, as from a genuine one.
+var errVersionOnCreate = errors.New("resourceVersion should not be set on objects to be created")
+
 // Longest base of a generated name, so that base and suffix are a valid name.
 const (
 	nameSuffixLength = 5
@@ -32,7 +35,6 @@ const (
 
 // Create stores a new object. It becomes the registry's own.
 func (r *Registry) Create(ctx context.Context, namespace string, obj resource.Object, o WriteOptions) (*Result, error) {
-	obj.SetResourceVersion("")
 	dedupOwners(ctx, obj, "")
 	obj = r.manage(r.Resource.New(), obj, o)
 	if err := r.mutate(ctx, namespace, obj, nil, o); err != nil {
@@ -162,6 +164,13 @@ func (r *Registry) begin(ctx context.Context, obj, old resource.Object, dryRun b
 
 // insert stores the object unless it is a dry run, which only looks whether the key is free.
 func (r *Registry) insert(ctx context.Context, key string, obj resource.Object, o WriteOptions) (*Result, error) {
+	if !o.DryRun {
+		// A dry run stops before the store, which is what minds versions: it answers with the client's.
+		if n, err := strconv.ParseUint(obj.GetResourceVersion(), 10, 64); err == nil && n != 0 {
+			return nil, errVersionOnCreate
+		}
+		obj.SetResourceVersion("")
+	}
 	raw, stored, shown, err := r.encode(obj)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)

@@ -228,6 +228,7 @@ func (r *Registry) createByUpdate(ctx context.Context, namespace, name, key stri
 	if err != nil {
 		return nil, err
 	}
+	obj.SetResourceVersion("")
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	obj.SetSelfLink("")
