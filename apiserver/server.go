@@ -215,7 +215,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(err, s.store.Close())
 }
 
-// begin waits until everything was read, makes the first objects and says ready.
+// begin waits until everything was read, makes the first objects and says ready. Then it keeps the conditions that are the server's to write.
 func (s *Server) begin(ctx context.Context) error {
 	select {
 	case <-s.cache.Ready():
@@ -234,11 +234,11 @@ func (s *Server) begin(ctx context.Context) error {
 		return fmt.Errorf("first objects: %w", err)
 	}
 	close(s.ready)
+	s.log.Info("ready", "resources", len(resources.All()), "revision", s.cache.Revision())
 	if err := s.registerGroups(ctx, resources.All()); err != nil && ctx.Err() == nil {
 		s.log.Warn("registering group versions", "error", err)
 	}
-	s.log.Info("ready", "resources", len(resources.All()), "revision", s.cache.Revision())
-	return nil
+	return s.keepConditions(ctx)
 }
 
 func (s *Server) tlsConfig() *tls.Config {

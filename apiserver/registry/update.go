@@ -228,7 +228,9 @@ func (r *Registry) createByUpdate(ctx context.Context, namespace, name, key stri
 	if err != nil {
 		return nil, err
 	}
-	obj.SetResourceVersion("")
+	if !o.DryRun {
+		obj.SetResourceVersion("") // a dry run answers with the client's
+	}
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	obj.SetSelfLink("")

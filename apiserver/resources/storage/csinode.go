@@ -32,6 +32,16 @@ var CSINode = resource.Define(resource.Kind[*storagev1.CSINode]{
 		},
 		ResetFields: []string{"status"},
 	},
+	Status: &resource.Strategy[*storagev1.CSINode]{
+		PrepareForUpdate: func(_ context.Context, n, old *storagev1.CSINode) {
+			n.Spec = old.Spec
+			metav1.ResetObjectMetaForStatus(&n.ObjectMeta, &old.ObjectMeta)
+			if len(old.Status.StorageHealth) == 0 {
+				n.Status.StorageHealth = nil // of the gate CSIVolumeHealth, which is off
+			}
+		},
+		ResetFields: []string{"metadata", "spec"},
+	},
 	ValidateName:  apivalidation.NameIsDNSSubdomain,
 	NeedsVersion:  true,
 	ReturnDeleted: true,
