@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/request"
@@ -119,7 +120,8 @@ func (s *Scope) coerce(obj runtime.Object, err error, strict bool) (runtime.Obje
 
 // unconvertible is the error for an object of another kind than is wanted. A genuine server names its internal type.
 func unconvertible(got, want schema.GroupVersionKind) error {
-	if want.Group == apiextensionsv1.GroupName { // a server of its own within the genuine one: it knows no other kinds
+	// Both groups have a server of their own within the genuine one, which knows no other kinds.
+	if want.Group == apiextensionsv1.GroupName || want.Group == apiregistrationv1.GroupName {
 		return fmt.Errorf("no kind %q is registered for version %q in scheme %q", got.Kind, got.GroupVersion(), "pkg/runtime/scheme.go:111")
 	}
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(want.Group), want.Kind)

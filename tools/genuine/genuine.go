@@ -88,11 +88,12 @@ func (g *ControlPlane) StartControllersOn(kubeconfig string, args ...string) err
 		return err
 	}
 	manager := append([]string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(managerPort),
-		"--allocate-node-cidrs", "--cluster-cidr", "10.244.0.0/16", "--kube-api-qps", "1000", "--kube-api-burst", "2000"}, args...)
+		"--allocate-node-cidrs", "--cluster-cidr", "10.244.0.0/16", "--kube-api-qps", "5000", "--kube-api-burst", "5000"}, args...)
 	if err := g.spawn("kube-controller-manager", manager...); err != nil {
 		return err
 	}
-	return g.spawn("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(schedulerPort))
+	return g.spawn("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(schedulerPort),
+		"--kube-api-qps", "5000", "--kube-api-burst", "5000")
 }
 
 // Processes gives the ids of what runs.
