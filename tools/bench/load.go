@@ -30,6 +30,9 @@ func measureLoad(ctx context.Context, start starter, add func(row, string, float
 			}
 		}
 		for _, step := range loadSteps {
+			if s.steps != nil && !s.steps.MatchString(step.name) {
+				continue
+			}
 			done := s.profile(ctx, step.name)
 			err := step.run(ctx, s, cs, add)
 			done()

@@ -2,7 +2,7 @@
 // turn, and prints the table of README.
 //
 //	make bench                   everything; about twenty minutes on two cores
-//	go run ./tools/bench -only schedule
+//	go run ./tools/bench -only load -steps schedule
 //
 // The client is client-go: 32 workers over 4 connections, JSON on the wire. What is sent and counted stands in
 // writes.go, reads.go, watch.go and schedule.go.
@@ -24,6 +24,7 @@ func main() {
 	b := bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "folder of the binaries")
 	flag.StringVar(&b.example, "example", "manifests/examples/nginx.yaml", "manifest of the rollout that is measured")
+	steps := flag.String("steps", "", "regular expression: the steps of load to run, in their order")
 	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop and cluster")
 	flag.StringVar(&b.profiles, "profiles", "", "folder for profiles of ours under load; they cost time")
 	flag.StringVar(&b.sides, "sides", "both", "which control planes: both, genuine, ours")
@@ -31,7 +32,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
-	if b.only, err = regexp.Compile(*only); err == nil {
+	if b.steps, err = regexp.Compile(*steps); err == nil {
+		b.only, err = regexp.Compile(*only)
+	}
+	if err == nil {
 		err = b.run(ctx)
 	}
 	if err != nil {
@@ -43,7 +47,7 @@ func main() {
 // bench is one run.
 type bench struct {
 	bin, example, sides, profiles string
-	only                          *regexp.Regexp
+	only, steps                   *regexp.Regexp
 	table                         table
 }
 
@@ -63,10 +67,14 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	starters := map[string]starter{
-		"genuine": func(ctx context.Context, dir string) (side, error) { return startGenuine(ctx, bin, dir) },
+		"genuine": func(ctx context.Context, dir string) (side, error) {
+			s, err := startGenuine(ctx, bin, dir)
+			s.steps = b.steps
+			return s, err
+		},
 		"ours": func(ctx context.Context, dir string) (side, error) {
 			s, err := startOurs(ctx, bin, dir)
-			s.profiles = b.profiles
+			s.profiles, s.steps = b.profiles, b.steps
 			return s, err
 		},
 	}

@@ -121,30 +121,38 @@ func renew(ctx context.Context, cs clients) {
 	}
 }
 
-// awaitBound watches a namespace from now on and says when so many of its pods have a node.
+// awaitBound watches a namespace from now on and says when so many of its pods have a node. A watch that ends, as a server
+// may end one that can't keep up, is taken up where it was.
 func awaitBound(ctx context.Context, c *kubernetes.Clientset, namespace string, n int) (<-chan error, error) {
-	w, err := c.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName!="})
+	open := func(version string) (watch.Interface, error) {
+		return c.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName!=", ResourceVersion: version})
+	}
+	w, err := open("")
 	if err != nil {
 		return nil, err
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer w.Stop()
-		for seen := 0; seen < n; {
+		seen, version := map[string]bool{}, ""
+		for len(seen) < n {
 			select {
 			case e, ok := <-w.ResultChan():
 				if !ok {
-					done <- fmt.Errorf("the watch ended at %d bound pods", seen)
-					return
+					if w, err = open(version); err != nil {
+						done <- fmt.Errorf("the watch ended at %d bound pods: %w", len(seen), err)
+						return
+					}
+					continue
 				}
-				if e.Type == watch.Added {
-					seen++
+				if pod, isPod := e.Object.(*corev1.Pod); isPod {
+					seen[pod.Name], version = true, pod.ResourceVersion
 				}
 			case <-time.After(2 * time.Minute):
-				done <- fmt.Errorf("stuck at %d bound pods", seen)
+				done <- fmt.Errorf("stuck at %d bound pods", len(seen))
 				return
 			}
 		}
+		w.Stop()
 		done <- nil
 	}()
 	return done, nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,6 +31,8 @@ type side struct {
 	stop      func()
 	// profiles is the folder for profiles of its server; empty: none are taken.
 	profiles string
+	// steps of load that are run.
+	steps *regexp.Regexp
 }
 
 // with runs a measurement on a control plane of its own.
