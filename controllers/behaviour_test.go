@@ -29,20 +29,7 @@ const patience = 60 * time.Second
 // TestBehaviour runs every scenario in a namespace of its own, in one cluster.
 func TestBehaviour(t *testing.T) {
 	t.Parallel()
-	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 2, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
-	client, err := kubernetes.NewForConfig(c.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, scenario := range map[string]func(*world){
+	runScenarios(t, 2, map[string]func(*world){
 		"rollout":            rollout,
 		"undo":               undo,
 		"recreate":           recreate,
@@ -58,7 +45,26 @@ func TestBehaviour(t *testing.T) {
 		"new namespace":      newNamespace,
 		"endpoints":          endpointsOfAService,
 		"nodes":              nodes,
-	} {
+	})
+}
+
+// runScenarios runs each scenario in a namespace of its own, all in one cluster with so many nodes.
+func runScenarios(t *testing.T, nodes int, scenarios map[string]func(*world)) {
+	t.Helper()
+	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: nodes, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	client, err := kubernetes.NewForConfig(c.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, scenario := range scenarios {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &world{T: t, client: client, ns: strings.ReplaceAll(name, " ", "-")}

@@ -3,7 +3,6 @@ package controllers_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -14,29 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
-
-	"github.com/kogge-dev/kogge/cluster"
 )
 
 // TestWorkloads runs a scenario for each kind of workload, in one cluster.
 func TestWorkloads(t *testing.T) {
 	t.Parallel()
-	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 3, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
-	client, err := kubernetes.NewForConfig(c.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, scenario := range map[string]func(*world){
+	runScenarios(t, 3, map[string]func(*world){
 		"replication controller": replicationController,
 		"daemon set":             daemonSet,
 		"stateful set":           statefulSet,
@@ -45,14 +28,7 @@ func TestWorkloads(t *testing.T) {
 		"failing job":            failingJob,
 		"quota":                  resourceQuota,
 		"volumes":                volumes,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := &world{T: t, client: client, ns: strings.ReplaceAll(name, " ", "-")}
-			w.must(client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}, metav1.CreateOptions{}))
-			scenario(w)
-		})
-	}
+	})
 }
 
 // template is a pod template that ends fast when told to.

@@ -43,21 +43,12 @@ func add(env component.Environment) error {
 		For(&corev1.Service{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(backends.ServicesOf(r.client)),
 			builder.WithPredicates(backends.PodChanges())).
-		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(serviceOf)).
+		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(backends.ServiceOfSlice(managedBy))).
 		Complete(component.Quietly(r))
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
 	return nil
-}
-
-// serviceOf maps a slice of ours to its Service, so that what others do to it is undone.
-func serviceOf(_ context.Context, slice client.Object) []reconcile.Request {
-	service := slice.GetLabels()[discoveryv1.LabelServiceName]
-	if service == "" || slice.GetLabels()[discoveryv1.LabelManagedBy] != managedBy {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: slice.GetNamespace(), Name: service}}}
 }
 
 type reconciler struct {

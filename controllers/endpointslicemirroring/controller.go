@@ -36,21 +36,12 @@ func add(env component.Environment) error {
 	err := env.Controller(name, 5).
 		For(&corev1.Endpoints{}).
 		Watches(&corev1.Service{}, &handler.EnqueueRequestForObject{}).
-		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(endpointsOf)).
+		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(backends.ServiceOfSlice(managedBy))).
 		Complete(component.Quietly(r))
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
 	return nil
-}
-
-// endpointsOf maps a slice of ours to its Endpoints, so that what others do to it is undone.
-func endpointsOf(_ context.Context, slice client.Object) []reconcile.Request {
-	service := slice.GetLabels()[discoveryv1.LabelServiceName]
-	if service == "" || slice.GetLabels()[discoveryv1.LabelManagedBy] != managedBy {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: slice.GetNamespace(), Name: service}}}
 }
 
 type reconciler struct {
