@@ -13,7 +13,6 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 	policyv1beta1 "k8s.io/api/policy/v1beta1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/request"
@@ -84,7 +82,7 @@ func (s *Scope) decode(ctx context.Context, body []byte, m negotiation.Media, di
 		obj, gvk = &policyv1.Eviction{ObjectMeta: old.ObjectMeta, DeleteOptions: old.DeleteOptions}, &want
 	}
 	if reflect.TypeOf(obj) != reflect.TypeOf(into) {
-		return nil, decodeError(unconvertible(*gvk, want), want, gvk, body)
+		return nil, decodeError(s.unconvertible(*gvk, want), want, gvk, body)
 	}
 	if gvk.GroupVersion() != want.GroupVersion() {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), want.GroupVersion()))
@@ -119,9 +117,9 @@ func (s *Scope) coerce(obj runtime.Object, err error, strict bool) (runtime.Obje
 }
 
 // unconvertible is the error for an object of another kind than is wanted. A genuine server names its internal type.
-func unconvertible(got, want schema.GroupVersionKind) error {
-	// Both groups have a server of their own within the genuine one, which knows no other kinds.
-	if want.Group == apiextensionsv1.GroupName || want.Group == apiregistrationv1.GroupName {
+func (s *Scope) unconvertible(got, want schema.GroupVersionKind) error {
+	// Kinds whose structure client-go doesn't know have a server of their own within the genuine one, which knows no other kinds.
+	if s.Resource.Structure != "" {
 		return fmt.Errorf("no kind %q is registered for version %q in scheme %q", got.Kind, got.GroupVersion(), "pkg/runtime/scheme.go:111")
 	}
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(want.Group), want.Kind)

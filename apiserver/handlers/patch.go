@@ -165,7 +165,7 @@ func (s *Scope) decodePatched(data []byte, into runtime.Object, want schema.Grou
 		return err
 	}
 	if obj != into {
-		return unconvertible(*gvk, want)
+		return s.unconvertible(*gvk, want)
 	}
 	resource.Untype(obj)
 	return err
