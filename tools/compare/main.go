@@ -1,10 +1,3 @@
-// Command compare holds Kogge against a genuine control plane: what kubectl shows of an example is equal,
-// either API server starts on the other's data and lists every object unchanged, and either's controllers and
-// scheduler bring workloads to the same status on the other's API server.
-//
-//	make compare
-//
-// Nodes are simulated on both sides: our kubelet serves either control plane.
 package main
 
 import (
