@@ -12,8 +12,8 @@ import (
 // should it fail, the room is given back and pods that were refused for it are told.
 func (s *Scheduler) bind(ctx context.Context, c *cycle, node string) {
 	pod := c.entry.Pod
-	if status := s.profile.Bind(ctx, c.state, c.pod, node); !status.IsSuccess() {
-		s.profile.Unreserve(ctx, c.state, c.pod, node)
+	if status := c.profile.Bind(ctx, c.state, c.pod, node); !status.IsSuccess() {
+		c.profile.Unreserve(ctx, c.state, c.pod, node)
 		s.cache.Forget(pod)
 		s.queue.Happened(framework.Event{Change: framework.PodGone, PodBefore: pod})
 		s.refuse(ctx, c, bindError(status))
@@ -25,7 +25,7 @@ func (s *Scheduler) bind(ctx context.Context, c *cycle, node string) {
 
 // giveBack undoes a choice that a plugin refused after it was made.
 func (s *Scheduler) giveBack(ctx context.Context, c *cycle, node string, status *framework.Status) {
-	s.profile.Unreserve(ctx, c.state, c.pod, node)
+	c.profile.Unreserve(ctx, c.state, c.pod, node)
 	s.cache.Forget(c.entry.Pod)
 	if !status.IsRejected() {
 		s.refuse(ctx, c, status.AsError())

@@ -6,32 +6,56 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kogge-dev/kogge/scheduler/cache"
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
 
 // errNoNodes is upstream's text for a cluster without nodes.
 var errNoNodes = errors.New("no nodes available to schedule pods")
 
+// finder finds nodes for pods. It belongs to the placing goroutine.
+type finder struct {
+	// snapshot is the picture that it works on, start where among the nodes the next search
+	// begins.
+	snapshot cache.Snapshot
+	start    int
+	// nominated are the pods for which room is being made, preempting those for which that
+	// is going on right now. Others ask them too.
+	nominated  *cache.Nominated
+	preempting *preempting
+}
+
+func newFinder() finder { return finder{nominated: cache.NewNominated(), preempting: newPreempting()} }
+
 // find gives the node for a pod, a *framework.Failed when none will do, or another error.
-func (s *Scheduler) find(c *cycle) (string, error) {
+func (s *finder) find(c *cycle) (string, error) {
+	feasible, scores, err := s.rate(c)
+	if err != nil {
+		return "", err
+	}
+	return feasible[best(scores)].Node.Name, nil
+}
+
+// rate gives the nodes that will do, at least one, with their scores.
+func (s *finder) rate(c *cycle) ([]*framework.NodeInfo, []int64, error) {
 	if len(s.snapshot.Nodes()) == 0 {
-		return "", errNoNodes
+		return nil, nil, errNoNodes
 	}
 	feasible, failed, err := s.filter(c)
 	switch {
 	case err != nil:
-		return "", err
+		return nil, nil, err
 	case len(feasible) == 0:
 		s.makeRoom(c, failed)
-		return "", failed
+		return nil, nil, failed
 	case len(feasible) == 1:
-		return feasible[0].Node.Name, nil
+		return feasible, []int64{0}, nil
 	}
-	scores, status := s.profile.Score(c.state, c.pod, &s.snapshot, feasible)
+	scores, status := c.profile.Score(c.state, c.pod, &s.snapshot, feasible)
 	if !status.IsSuccess() {
-		return "", fmt.Errorf("score nodes for pod %s/%s: %w", c.entry.Pod.Namespace, c.entry.Pod.Name, status.AsError())
+		return nil, nil, fmt.Errorf("score nodes for pod %s/%s: %w", c.entry.Pod.Namespace, c.entry.Pod.Name, status.AsError())
 	}
-	return feasible[best(scores)].Node.Name, nil
+	return feasible, scores, nil
 }
 
 // best is the first of the best scores. Since each search begins where the last ended,
@@ -47,10 +71,10 @@ func best(scores []int64) (at int) {
 
 // filter gives nodes that the pod may run on: of a large cluster only as many as make a
 // good choice, taken from where the last search ended.
-func (s *Scheduler) filter(c *cycle) (feasible []*framework.NodeInfo, failed *framework.Failed, err error) {
+func (s *finder) filter(c *cycle) (feasible []*framework.NodeInfo, failed *framework.Failed, err error) {
 	all := s.snapshot.Nodes()
 	failed = framework.NewFailed(len(all))
-	candidates, by, status := s.profile.PreFilter(c.state, c.pod, &s.snapshot)
+	candidates, by, status := c.profile.PreFilter(c.state, c.pod, &s.snapshot)
 	if status.IsRejected() {
 		failed.PreFilter = status.Message()
 		failed.Plugins[status.Plugin] = true
@@ -95,15 +119,15 @@ func (s *Scheduler) filter(c *cycle) (feasible []*framework.NodeInfo, failed *fr
 }
 
 // judge filters one node; beside says that there are pods for which room was made somewhere.
-func (s *Scheduler) judge(c *cycle, node *framework.NodeInfo, beside bool) *framework.Status {
+func (s *finder) judge(c *cycle, node *framework.NodeInfo, beside bool) *framework.Status {
 	if beside {
-		return s.profile.FilterBeside(c.state, c.pod, node, s.nominated.On(node.Node.Name))
+		return c.profile.FilterBeside(c.state, c.pod, node, s.nominated.On(node.Node.Name))
 	}
-	return s.profile.Filter(c.state, c.pod, node)
+	return c.profile.Filter(c.state, c.pod, node)
 }
 
 // nominatedFor gives the node on which room was made for the pod, if it fits there now.
-func (s *Scheduler) nominatedFor(c *cycle) *framework.NodeInfo {
+func (s *finder) nominatedFor(c *cycle) *framework.NodeInfo {
 	name := s.nominated.NodeOf(c.entry.Pod.UID)
 	if name == "" {
 		return nil
@@ -115,7 +139,7 @@ func (s *Scheduler) nominatedFor(c *cycle) *framework.NodeInfo {
 }
 
 // named gives those of the candidates that there are.
-func (s *Scheduler) named(candidates []string) []*framework.NodeInfo {
+func (s *finder) named(candidates []string) []*framework.NodeInfo {
 	nodes := make([]*framework.NodeInfo, 0, len(candidates))
 	for _, name := range candidates {
 		if node := s.snapshot.Node(name); node != nil {

@@ -15,16 +15,16 @@ import (
 
 // makeRoom asks whether ending pods would help one that fits nowhere, and notes the answer
 // in what is said about it.
-func (s *Scheduler) makeRoom(c *cycle, failed *framework.Failed) {
+func (s *finder) makeRoom(c *cycle, failed *framework.Failed) {
 	uid := c.entry.Pod.UID
-	c.preemption = s.profile.PostFilter(&framework.Attempt{
+	c.preemption = c.profile.PostFilter(&framework.Attempt{
 		State: c.state, Pod: c.pod, Nodes: &s.snapshot, Failed: failed,
 		Nominated: s.nominated.NodeOf(uid), Busy: s.preempting.ask(uid),
 		Filter: func(state *framework.CycleState, node *framework.NodeInfo) *framework.Status {
-			return s.profile.FilterBeside(state, c.pod, node, s.nominated.On(node.Node.Name))
+			return c.profile.FilterBeside(state, c.pod, node, s.nominated.On(node.Node.Name))
 		},
 		Adjust: func(state *framework.CycleState, other *framework.PodInfo, node *framework.NodeInfo, sign int) {
-			s.profile.Adjust(state, c.pod, other, node, sign)
+			c.profile.Adjust(state, c.pod, other, node, sign)
 		},
 	})
 	if c.preemption == nil {

@@ -52,20 +52,13 @@ type Scheduler struct {
 	profile *framework.Profile
 	queue   *queue.Queue
 	cache   *cache.Cache
-	// nominated are the pods for which room is being made, preempting those for which that
-	// is going on right now.
-	nominated  *cache.Nominated
-	preempting *preempting
-	events     events.EventRecorder
+	events  events.EventRecorder
 
 	broadcaster events.EventBroadcaster
 	factory     informers.SharedInformerFactory
 	pods        corelisters.PodLister
 
-	// Of the placing goroutine alone: the picture that it works on, and where among the
-	// nodes the next search begins.
-	snapshot cache.Snapshot
-	start    int
+	finder
 
 	binding sync.WaitGroup
 	slots   chan struct{}
@@ -105,8 +98,7 @@ func newScheduler(client kubernetes.Interface, options Options) *Scheduler {
 			Clock: options.Clock, PreEnqueue: profile.PreEnqueue, Helps: profile.Helps,
 		}),
 		cache:       cache.New(),
-		nominated:   cache.NewNominated(),
-		preempting:  newPreempting(),
+		finder:      newFinder(),
 		broadcaster: broadcaster,
 		events:      broadcaster.NewRecorder(scheme.Scheme, name),
 		slots:       make(chan struct{}, binders),
@@ -162,13 +154,18 @@ func (s *Scheduler) watch(ctx context.Context) error {
 
 // cycle is the placing of one pod.
 type cycle struct {
-	entry *queue.Entry
-	pod   *framework.PodInfo
-	state *framework.CycleState
+	profile *framework.Profile
+	entry   *queue.Entry
+	pod     *framework.PodInfo
+	state   *framework.CycleState
 	// preemption is the decision to make room; keepsNomination says that there was none,
 	// so that what was decided before holds on.
 	preemption      *framework.Preemption
 	keepsNomination bool
+}
+
+func newCycle(profile *framework.Profile, entry *queue.Entry) *cycle {
+	return &cycle{profile: profile, entry: entry, pod: framework.NewPodInfo(entry.Pod), state: framework.NewCycleState()}
 }
 
 // place tries to find a node for one pod, and has it bound there.
@@ -177,7 +174,7 @@ func (s *Scheduler) place(ctx context.Context, entry *queue.Entry) {
 		s.queue.Done(entry.Pod.UID)
 		return
 	}
-	c := &cycle{entry: entry, pod: framework.NewPodInfo(entry.Pod), state: framework.NewCycleState()}
+	c := newCycle(s.profile, entry)
 	s.cache.Update(&s.snapshot)
 	node, err := s.find(c)
 	if err != nil {
@@ -189,11 +186,11 @@ func (s *Scheduler) place(ctx context.Context, entry *queue.Entry) {
 		s.refuse(ctx, c, err)
 		return
 	}
-	if status := s.profile.Reserve(ctx, c.state, c.pod, node); !status.IsSuccess() {
+	if status := c.profile.Reserve(ctx, c.state, c.pod, node); !status.IsSuccess() {
 		s.giveBack(ctx, c, node, status)
 		return
 	}
-	if status := s.profile.Permit(ctx, c.state, c.pod, node); !status.IsSuccess() {
+	if status := c.profile.Permit(ctx, c.state, c.pod, node); !status.IsSuccess() {
 		s.giveBack(ctx, c, node, status)
 		return
 	}

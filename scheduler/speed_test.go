@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/kogge-dev/kogge/scheduler/framework"
 	"github.com/kogge-dev/kogge/scheduler/queue"
 )
 
@@ -41,8 +40,7 @@ func benchmarkFind(b *testing.B, of func(int) *corev1.Pod) {
 	b.ReportAllocs()
 	number := 0
 	for b.Loop() {
-		c := &cycle{entry: &queue.Entry{Pod: of(number)}, state: framework.NewCycleState()}
-		c.pod = framework.NewPodInfo(c.entry.Pod)
+		c := newCycle(s.profile, &queue.Entry{Pod: of(number)})
 		s.cache.Update(&s.snapshot)
 		node, err := s.find(c)
 		if err != nil {

@@ -16,6 +16,8 @@ type Snapshot struct {
 	index map[string]int
 	// The nodes whose pods have affinity terms, by name; most clusters have few.
 	wishing, avoiding map[string]*framework.NodeInfo
+	// images is how many nodes have an image, by name.
+	images map[string]int
 }
 
 // Nodes gives the nodes that are known, zone by zone in turn, so that taking the first
@@ -35,6 +37,28 @@ func (s *Snapshot) Wishing() []*framework.NodeInfo { return slices.Collect(maps.
 
 // Avoiding gives the nodes with pods that have required terms against others, in no order.
 func (s *Snapshot) Avoiding() []*framework.NodeInfo { return slices.Collect(maps.Values(s.avoiding)) }
+
+// WithImage is how many nodes have an image.
+func (s *Snapshot) WithImage(name string) int { return s.images[name] }
+
+// countImages adds a node's images, sign 1, or takes them away, sign -1.
+func (s *Snapshot) countImages(node *framework.NodeInfo, sign int) {
+	for name := range node.Images {
+		if s.images[name] += sign; s.images[name] == 0 {
+			delete(s.images, name)
+		}
+	}
+}
+
+// replace puts a node's new state in the place of the old.
+func (s *Snapshot) replace(at int, node *framework.NodeInfo) {
+	if before := s.nodes[at]; before.Node != node.Node {
+		s.countImages(before, -1)
+		s.countImages(node, 1)
+	}
+	s.nodes[at] = node
+	s.note(node)
+}
 
 // note keeps the lists of nodes by affinity.
 func (s *Snapshot) note(node *framework.NodeInfo) {
@@ -58,8 +82,7 @@ func (c *Cache) Update(s *Snapshot) {
 	} else {
 		for name := range c.changed {
 			if at, ok := s.index[name]; ok {
-				s.nodes[at] = c.nodes[name]
-				s.note(s.nodes[at])
+				s.replace(at, c.nodes[name])
 			}
 		}
 	}
@@ -87,12 +110,14 @@ func (s *Snapshot) rebuild(nodes map[string]*framework.NodeInfo) {
 	s.nodes = make([]*framework.NodeInfo, 0, len(nodes))
 	s.index = make(map[string]int, len(nodes))
 	s.wishing, s.avoiding = map[string]*framework.NodeInfo{}, map[string]*framework.NodeInfo{}
+	s.images = map[string]int{}
 	for i := range longest {
 		for _, name := range names {
 			if zone := zones[name]; i < len(zone) {
 				s.index[zone[i].Node.Name] = len(s.nodes)
 				s.nodes = append(s.nodes, zone[i])
 				s.note(zone[i])
+				s.countImages(zone[i], 1)
 			}
 		}
 	}

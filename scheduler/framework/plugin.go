@@ -104,6 +104,8 @@ type Snapshot interface {
 	// that have required ones against others.
 	Wishing() []*NodeInfo
 	Avoiding() []*NodeInfo
+	// WithImage is how many nodes have an image, by one of its names.
+	WithImage(name string) int
 }
 
 // CycleState carries what plugins work out for one pod from one step to the next. It is

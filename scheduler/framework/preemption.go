@@ -25,6 +25,8 @@ type Preemption struct {
 	Node string
 	// Victims are the pods to end, the most important first.
 	Victims []*corev1.Pod
+	// Alternatives are further decisions that would do as little harm.
+	Alternatives []Preemption
 }
 
 // FilterBeside is Filter with pods taken to be on the node that are nominated for it and as

@@ -24,12 +24,16 @@ func (d defaultPreemption) PostFilter(attempt *framework.Attempt) (*framework.Pr
 	if err != nil {
 		return nil, framework.AsStatus(fmt.Errorf("preemption: %w", err))
 	}
-	candidate, why := preemption.Find(attempt, budgets)
-	if candidate == nil {
+	candidates, why := preemption.Find(attempt, budgets)
+	if len(candidates) == 0 {
 		return &framework.Preemption{}, preemptionStatus(why.Error())
 	}
-	found := fmt.Sprintf("found a potential placement for pod on node %v, preempting %d victims", candidate.Node, len(candidate.Victims))
-	return &framework.Preemption{Node: candidate.Node, Victims: candidate.Victims}, preemptionStatus(found)
+	decision := framework.Preemption{Node: candidates[0].Node, Victims: candidates[0].Victims}
+	for _, other := range candidates[1:] {
+		decision.Alternatives = append(decision.Alternatives, framework.Preemption{Node: other.Node, Victims: other.Victims})
+	}
+	found := fmt.Sprintf("found a potential placement for pod on node %v, preempting %d victims", decision.Node, len(decision.Victims))
+	return &decision, preemptionStatus(found)
 }
 
 func preemptionStatus(message string) *framework.Status {

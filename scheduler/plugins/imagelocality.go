@@ -25,26 +25,17 @@ func (imageLocality) Name() string { return "ImageLocality" }
 // spread is, for each of the pod's images, the part of all nodes that have it.
 type spread map[string]float64
 
-func (imageLocality) PreScore(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot, nodes []*framework.NodeInfo) *framework.Status {
-	counts := spread{}
-	found := false
+func (imageLocality) PreScore(state *framework.CycleState, pod *framework.PodInfo, all framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {
+	parts := spread{}
 	for _, image := range images(pod.Pod) {
-		if _, done := counts[image]; done {
-			continue
+		if nodes := all.WithImage(image); nodes > 0 {
+			parts[image] = float64(nodes) / float64(len(all.Nodes()))
 		}
-		counts[image] = 0
-		for _, node := range nodes {
-			if _, has := node.Images[image]; has {
-				counts[image]++
-				found = true
-			}
-		}
-		counts[image] /= float64(len(nodes))
 	}
-	if !found {
+	if len(parts) == 0 {
 		return framework.NewStatus(framework.Skip)
 	}
-	state.Write(imageSpreadKey, counts)
+	state.Write(imageSpreadKey, parts)
 	return nil
 }
 

@@ -35,6 +35,15 @@ func (c cluster) Wishing() (nodes []*framework.NodeInfo) {
 	return nodes
 }
 
+func (c cluster) WithImage(name string) (count int) {
+	for _, node := range c {
+		if _, has := node.Images[name]; has {
+			count++
+		}
+	}
+	return count
+}
+
 func (c cluster) Avoiding() (nodes []*framework.NodeInfo) {
 	for _, node := range c {
 		if len(node.Avoiding) > 0 {

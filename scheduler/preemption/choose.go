@@ -9,14 +9,17 @@ import (
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
 
-// choose gives the candidate that hurts least: the fewest violated budgets, then the least
+// choose gives the candidates that hurt least: the fewest violated budgets, then the least
 // urgent first victim, the smallest sum of priorities, the fewest victims, and the latest
-// start. Among equals the first.
-func choose(candidates []Candidate) *Candidate {
-	best := &candidates[0]
-	for i := range candidates[1:] {
-		if next := &candidates[i+1]; hurts(next, best) < 0 {
-			best = next
+// start. Several are equals.
+func choose(candidates []Candidate) []Candidate {
+	best := candidates[:1:1]
+	for _, next := range candidates[1:] {
+		switch harm := hurts(&next, &best[0]); {
+		case harm < 0:
+			best = []Candidate{next}
+		case harm == 0:
+			best = append(best, next)
 		}
 	}
 	return best

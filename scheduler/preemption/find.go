@@ -22,8 +22,9 @@ const (
 	minCandidates        = 100
 )
 
-// Find gives the candidate that hurts least; nil when there is none, and then why.
-func Find(attempt *framework.Attempt, budgets []*policyv1.PodDisruptionBudget) (*Candidate, *framework.Failed) {
+// Find gives the candidates that hurt least, equals in the nodes' order; none when nothing
+// would help, and then why.
+func Find(attempt *framework.Attempt, budgets []*policyv1.PodDisruptionBudget) ([]Candidate, *framework.Failed) {
 	why := framework.NewFailed(attempt.Failed.Total)
 	why.Others = framework.NewStatus(framework.Unresolvable, "Preemption is not helpful for scheduling")
 	nodes := promising(attempt)

@@ -21,6 +21,7 @@ func (c cluster) Nodes() []*framework.NodeInfo    { return c }
 func (c cluster) Node(string) *framework.NodeInfo { return nil }
 func (c cluster) Wishing() []*framework.NodeInfo  { return nil }
 func (c cluster) Avoiding() []*framework.NodeInfo { return nil }
+func (c cluster) WithImage(string) int            { return 0 }
 
 // pod is a running pod: its name, its priority, the CPUs that it asks for, the minute in
 // which it started, and the value of its label.
@@ -101,6 +102,8 @@ func TestFind(t *testing.T) {
 		"fewer victims": {cluster{nodeWith("a", 2, pod{"a1", 5, 1, 0, ""}, pod{"a2", -2147483648, 1, 0, ""}),
 			nodeWith("b", 2, pod{"b1", 5, 2, 0, ""})}, 2, nil, "b: b1"},
 		"the later start": {cluster{nodeWith("a", 1, pod{"old", 5, 1, 1, ""}), nodeWith("b", 1, pod{"young", 5, 1, 9, ""})}, 1, nil, "b: young"},
+		"equals": {cluster{nodeWith("a", 1, pod{"x", 5, 1, 1, ""}), nodeWith("b", 1, pod{"y", 5, 1, 1, ""}), nodeWith("c", 1, pod{"z", 6, 1, 1, ""})}, 1, nil,
+			"a: x, b: y"},
 		"a budget spares": {cluster{nodeWith("a", 2, pod{"kept", 1, 1, 9, "db"}, pod{"goes", 5, 1, 0, "web"})}, 1,
 			[]*policyv1.PodDisruptionBudget{budget("db", 0)}, "a: goes"},
 		"a budget allows": {cluster{nodeWith("a", 2, pod{"goes", 1, 1, 9, "db"}, pod{"kept", 5, 1, 0, "web"})}, 1,
@@ -127,19 +130,24 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func told(found *Candidate, why *framework.Failed) string {
-	if found == nil {
+// told lists the equally good candidates.
+func told(found []Candidate, why *framework.Failed) string {
+	if len(found) == 0 {
 		return why.Error()
 	}
-	names := make([]string, 0, len(found.Victims))
-	for _, victim := range found.Victims {
-		names = append(names, victim.Name)
+	texts := make([]string, 0, len(found))
+	for _, candidate := range found {
+		names := make([]string, 0, len(candidate.Victims))
+		for _, victim := range candidate.Victims {
+			names = append(names, victim.Name)
+		}
+		text := candidate.Node + ": " + strings.Join(names, " ")
+		if candidate.Violations > 0 {
+			text += " (1 violated)"
+		}
+		texts = append(texts, text)
 	}
-	text := found.Node + ": " + strings.Join(names, " ")
-	if found.Violations > 0 {
-		text += " (1 violated)"
-	}
-	return text
+	return strings.Join(texts, ", ")
 }
 
 func TestNodesWhereNothingHelps(t *testing.T) {

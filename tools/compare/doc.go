@@ -1,6 +1,7 @@
 // Command compare holds Kogge against a genuine control plane: what kubectl shows of an example is equal,
-// either API server starts on the other's data and lists every object unchanged, and either's controllers and
-// scheduler bring workloads to the same status on the other's API server.
+// either API server starts on the other's data and lists every object unchanged, either's controllers and
+// scheduler bring workloads to the same status on the other's API server, and either scheduler places, refuses
+// and preempts pods of random clusters alike.
 //
 //	make compare
 //

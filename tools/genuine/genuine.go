@@ -83,16 +83,21 @@ func (g *ControlPlane) StartControllersOn(kubeconfig string, args ...string) err
 	if err != nil {
 		return err
 	}
-	schedulerPort, err := freePort()
-	if err != nil {
-		return err
-	}
 	manager := append([]string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(managerPort),
 		"--allocate-node-cidrs", "--cluster-cidr", "10.244.0.0/16", "--kube-api-qps", "5000", "--kube-api-burst", "5000"}, args...)
 	if err := g.spawn("kube-controller-manager", manager...); err != nil {
 		return err
 	}
-	return g.spawn("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(schedulerPort),
+	return g.StartSchedulerOn(kubeconfig)
+}
+
+// StartSchedulerOn starts the scheduler for the API server of a kubeconfig.
+func (g *ControlPlane) StartSchedulerOn(kubeconfig string) error {
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	return g.spawn("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
 		"--kube-api-qps", "5000", "--kube-api-burst", "5000")
 }
 
