@@ -53,6 +53,7 @@ $(BIN)/images/.built: $(wildcard images/*.go images/*/*.go) tools/setup/rootfs.s
 test: bin build images ## Vet, and run all tests (as root: some start real nodes)
 	@go vet $(PACKAGES)
 	@go test -timeout 25m $(PACKAGES)
+	@$(MAKE) --no-print-directory conformance-storage
 
 .PHONY: lint
 lint: ## Check the formatting, and vet
@@ -63,6 +64,11 @@ lint: ## Check the formatting, and vet
 .PHONY: generate
 generate: bin ## Generate the embedded API documents anew, from those of a genuine server
 	@tools/openapi/run.sh $(BIN)
+
+.PHONY: conformance-storage
+conformance-storage: ## Run the suites of k8s.io/apiserver on our store and cache: a module of its own, part of test
+	@go -C conformance/storage vet ./...
+	@go -C conformance/storage test ./...
 
 .PHONY: conformance-api
 conformance-api: bin ## Run the official suite's 159 tests that need no pod

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -18,12 +17,8 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
-const (
-	// A watch without a timeout of its own lasts between once and twice this.
-	watchTimeout = 30 * time.Minute
-	// bookmarkInterval is how often a watcher is told how far it is.
-	bookmarkInterval = time.Minute
-)
+// A watch without a timeout of its own lasts between once and twice this.
+const watchTimeout = 30 * time.Minute
 
 // watch streams changes until the client goes, its time is over, or the server ends.
 func (s *Scope) watch(w http.ResponseWriter, r *http.Request) {
@@ -58,10 +53,10 @@ func (s *Scope) watch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer watching.Stop()
-	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out, table: table, filter: watching.Filter, warnings: request.Warnings(r.Context())}
+	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out, table: table, warnings: request.Warnings(r.Context())}
 	st.open()
 	// The client has gone, or its time is over: either way nobody is left to be told.
-	_ = st.serve(ctx, watching, o.AllowWatchBookmarks)
+	_ = watching.Follow(ctx, o.AllowWatchBookmarks, st)
 }
 
 // contextOf makes a context of a channel that is closed at the end.
@@ -106,7 +101,6 @@ type stream struct {
 	flusher *http.ResponseController
 	out     negotiation.Output
 	table   *metav1.TableOptions
-	filter  cache.Filter
 	buf     []byte
 
 	warnings []string
@@ -125,72 +119,11 @@ func (st *stream) open() {
 	_ = st.flusher.Flush() // an error shows at the first frame
 }
 
-// serve sends the initial objects and then what changes.
-func (st *stream) serve(ctx context.Context, w *registry.Watching, bookmarks bool) error {
-	for _, e := range w.Initial {
-		if err := st.entry(watch.Added, e); err != nil {
-			return err
-		}
-	}
-	if w.InitialEnd {
-		if err := st.bookmark(w.Revision, true); err != nil {
-			return err
-		}
-	}
-	if err := st.flusher.Flush(); err != nil {
-		return err
-	}
-	told := w.Revision
-	for {
-		seen := st.scope.Registry.Seen()
-		wait, cancel := ctx, context.CancelFunc(func() {})
-		if bookmarks {
-			wait, cancel = context.WithTimeout(ctx, bookmarkInterval)
-		}
-		events, err := w.Next(wait)
-		cancel()
-		switch {
-		case err == nil:
-			if err := st.events(events); err != nil {
-				return err
-			}
-			told = events[len(events)-1].Revision
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			// Nothing came in the interval that began when seen was read: all up to there was told.
-			told = max(told, seen)
-			if err := st.bookmark(told, false); err != nil {
-				return err
-			}
-		default:
-			return err
-		}
-		if err := st.flusher.Flush(); err != nil {
-			return err
-		}
-	}
-}
+// Flush sends what was written.
+func (st *stream) Flush() error { return st.flusher.Flush() }
 
-func (st *stream) events(events []*cache.Event) error {
-	for _, e := range events {
-		now, before := st.filter.Matches(e.Entry), st.filter.Matches(e.Previous)
-		var err error
-		switch {
-		case now && before:
-			err = st.entry(watch.Modified, e.Entry)
-		case now:
-			err = st.entry(watch.Added, e.Entry)
-		case before:
-			err = st.entry(watch.Deleted, e.Gone())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// entry writes a frame about an object in the shape that the client asked for.
-func (st *stream) entry(t watch.EventType, e *cache.Entry) error {
+// Entry writes a frame about an object in the shape that the client asked for.
+func (st *stream) Entry(t watch.EventType, e *cache.Entry) error {
 	s := st.scope
 	switch st.out.Shape {
 	case negotiation.Table:
@@ -236,8 +169,8 @@ func (st *stream) tableFrame(t watch.EventType, obj resource.Object, e *cache.En
 	return st.frame(t, body)
 }
 
-// bookmark tells the client that it knows all up to a revision.
-func (st *stream) bookmark(revision int64, initialEnd bool) error {
+// Bookmark tells the client that it knows all up to a revision.
+func (st *stream) Bookmark(revision int64, initialEnd bool) error {
 	obj := st.scope.Resource.New()
 	obj.SetResourceVersion(revisionText(revision))
 	if initialEnd {

@@ -104,3 +104,42 @@ func TestReopenKeepsEverything(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// TestWatchFromACompaction: at its very revision etcd tells of a change, but not of what was there before. A deletion would be told
+// of nothing, and a change would look like a creation.
+func TestWatchFromACompaction(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(s *store.Store, revision int64) (int64, error)
+	}{
+		{"an update", func(s *store.Store, rev int64) (int64, error) {
+			return s.Update(t.Context(), "/registry/x", []byte("2"), rev, 0)
+		}},
+		{"a deletion", func(s *store.Store, rev int64) (int64, error) { return s.Delete(t.Context(), "/registry/x", rev) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, t.TempDir())
+			defer s.Close()
+			created, err := s.Create(t.Context(), "/registry/x", []byte("1"), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed, err := c.change(s, created)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Compact(t.Context(), changed); err != nil {
+				t.Fatal(err)
+			}
+			err = s.Watch(t.Context(), store.Prefix, created, true, func(_ int64, changes []store.Change) error {
+				t.Errorf("told of %+v", changes)
+				return errors.New("enough")
+			})
+			if !errors.Is(err, store.ErrCompacted) {
+				t.Errorf("%v, want that it is compacted", err)
+			}
+		})
+	}
+}

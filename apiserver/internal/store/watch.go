@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -21,13 +22,14 @@ type Change struct {
 // Watch calls f with every change of keys with the prefix after revision, in order; a call holds all
 // changes of one or more whole revisions and the last of these, and is also made with none when only
 // the revision is known to have advanced. It returns when ctx ends, f fails, or etcd can't go on: ErrCompacted when the
-// revision is gone.
+// revision is gone, or a value before it that was asked for: at the very revision of a compaction etcd still tells of a change, but
+// not of what was there before.
 func (s *Store) Watch(ctx context.Context, prefix string, revision int64, previous bool, f func(seen int64, changes []Change) error) error {
 	opts := []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithRev(revision + 1), clientv3.WithProgressNotify()}
 	if previous {
 		opts = append(opts, clientv3.WithPrevKV())
 	}
-	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	ctx, cancel := context.WithCancel(stream(ctx))
 	defer cancel()
 	for r := range s.client.Watch(ctx, prefix, opts...) {
 		if err := r.Err(); err != nil {
@@ -41,11 +43,19 @@ func (s *Store) Watch(ctx context.Context, prefix string, revision int64, previo
 		if n := len(r.Events); n > 0 {
 			seen = r.Events[n-1].Kv.ModRevision
 		}
+		if previous && lacksPrevious(r.Events) {
+			return ErrCompacted
+		}
 		if err := f(seen, changes(r.Events)); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// lacksPrevious says whether the value before one of the changes is compacted.
+func lacksPrevious(events []*clientv3.Event) bool {
+	return slices.ContainsFunc(events, func(e *clientv3.Event) bool { return !e.IsCreate() && e.PrevKv == nil })
 }
 
 func changes(events []*clientv3.Event) []Change {
@@ -63,5 +73,11 @@ func changes(events []*clientv3.Event) []Change {
 	return out
 }
 
-// RequestProgress asks etcd to tell the watches their revision, so that a read may go on although nothing changes.
-func (s *Store) RequestProgress(ctx context.Context) error { return s.client.RequestProgress(ctx) }
+// RequestProgress asks etcd to tell the watches their revision, so that a read may go on although nothing changes. It does not
+// while one of them is behind.
+func (s *Store) RequestProgress(ctx context.Context) error {
+	return s.client.RequestProgress(stream(ctx))
+}
+
+// stream is what tells etcd's client which stream is meant: a request for progress must have the watches' metadata.
+func stream(ctx context.Context) context.Context { return clientv3.WithRequireLeader(ctx) }

@@ -13,6 +13,9 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/internal/store"
 )
 
+// progressInterval is how often etcd is asked anew how far the watch is.
+const progressInterval = 100 * time.Millisecond
+
 // pageSize is how many keys are read from etcd in one go at the start.
 const pageSize = 10_000
 
@@ -276,11 +279,24 @@ func (c *Cache) Fresh(ctx context.Context) error {
 	if c.seen.Load() >= latest {
 		return nil
 	}
-	if !c.store.Embedded() {
-		// Other API servers' keys, or a quiet store: etcd tells how far the watch is only when asked.
+	if c.store.Embedded() {
+		return c.WaitFor(ctx, latest)
+	}
+	return c.ask(ctx, latest)
+}
+
+// ask returns when the revision is seen. Other API servers' keys, or a quiet store: etcd tells how far the watch is only when asked,
+// and not while the watch is behind.
+func (c *Cache) ask(ctx context.Context, revision int64) error {
+	for {
 		if err := c.store.RequestProgress(ctx); err != nil {
 			return fmt.Errorf("progress of the watch: %w", err)
 		}
+		wait, cancel := context.WithTimeout(ctx, progressInterval)
+		err := c.WaitFor(wait, revision)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
 	}
-	return c.WaitFor(ctx, latest)
 }

@@ -122,7 +122,8 @@ func (w *Watcher) selects(e *Event) bool {
 	return w.filter.Matches(e.Entry) || w.filter.Matches(e.Previous)
 }
 
-// Next waits for changes and returns all that there are. It returns ErrEnded when the watcher was ended.
+// Next waits for changes and returns all that there are. It returns ErrEnded when the watcher was ended, and ctx's error only while
+// nothing is at hand.
 func (w *Watcher) Next(ctx context.Context) ([]*Event, error) {
 	if len(w.backlog) > 0 {
 		b := w.backlog
@@ -133,7 +134,11 @@ func (w *Watcher) Next(ctx context.Context) ([]*Event, error) {
 		select {
 		case <-w.wake:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			select {
+			case <-w.wake:
+			default:
+				return nil, ctx.Err()
+			}
 		}
 		w.mu.Lock()
 		q, ended := w.queue, w.ended
