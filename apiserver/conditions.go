@@ -61,7 +61,7 @@ func (s *Server) keepConditions(ctx context.Context) error {
 			return nil
 		case <-c.changed:
 		}
-		if err := errors.Join(c.flowSchemas(ctx), c.apiServices(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(c.flowControl(ctx), c.flowSchemas(ctx), c.apiServices(ctx)); err != nil && ctx.Err() == nil {
 			s.log.Warn("conditions that the server writes", "error", err)
 			time.AfterFunc(conditionsRetry, c.poke)
 		}

@@ -2,7 +2,7 @@ package apiserver
 
 import (
 	"context"
-	"crypto/ecdsa"
+	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"log/slog"
@@ -43,8 +43,12 @@ type Options struct {
 	AdvertiseAddress netip.Addr
 	AdvertisePort    int
 
-	ServiceAccountIssuer  string
-	ServiceAccountKey     *ecdsa.PrivateKey
+	ServiceAccountIssuer string
+	// ServiceAccountKey signs tokens: RSA or ECDSA. Nil: no ServiceAccount has one.
+	ServiceAccountKey crypto.Signer
+	// ServiceAccountPublicKeys are those of further keys whose tokens hold.
+	ServiceAccountPublicKeys []crypto.PublicKey
+
 	ServiceClusterIPRange netip.Prefix
 	// ServiceNodePorts is the range of node ports, both ends included; zero: 30000-32767.
 	ServiceNodePorts [2]int

@@ -57,6 +57,8 @@ type Server struct {
 	custom   *crd.Controller
 	handler  http.Handler
 
+	components components
+
 	done  chan struct{} // closed when the end was asked for
 	ready chan struct{} // closed when everything was read and the first objects are there
 	end   sync.Once
@@ -84,12 +86,12 @@ func (s *Server) assemble() error {
 	all := resources.All()
 	codecs := map[string]cache.Codec{}
 	for _, r := range all {
-		if r.ToStorage == nil && !r.Question {
+		if r.ToStorage == nil && r.Stored() {
 			codecs[r.Prefix] = registry.NewCodec(r)
 		}
 	}
 	s.cache = cache.New(cache.Options{Store: s.store, Codecs: codecs, Logger: s.log})
-	s.tokens = &authn.ServiceAccounts{Issuer: s.options.ServiceAccountIssuer, Key: s.options.ServiceAccountKey,
+	s.tokens = &authn.ServiceAccounts{Issuer: s.options.ServiceAccountIssuer, Key: s.options.ServiceAccountKey, Verifying: s.options.ServiceAccountPublicKeys,
 		Audiences: []string{s.options.ServiceAccountIssuer}, Exists: s.exists, Now: time.Now}
 	if err := s.authenticate(); err != nil {
 		return err
@@ -114,6 +116,10 @@ func (s *Server) register(all []*resource.Resource) error {
 	for _, r := range all {
 		if r.Question {
 			s.handlers.Answer(r)
+			continue
+		}
+		if r.Observed {
+			s.handlers.Observe(r, s.componentStatuses)
 			continue
 		}
 		o := registry.Options{Resource: r, Codec: registry.NewCodec(r), Store: s.store, Cache: s.cache, Admission: chain, Managers: managers, Now: time.Now}

@@ -2,18 +2,16 @@ package cli
 
 import (
 	"cmp"
-	"crypto/ecdsa"
+	"crypto"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/util/keyutil"
 
 	"github.com/kogge-dev/kogge/apiserver"
 	"github.com/kogge-dev/kogge/cluster/pki"
@@ -29,7 +27,8 @@ type apiserverFlags struct {
 	advertiseAddress                           string
 	certFile, keyFile, clientCAFile            string
 	tokenAuthFile                              string
-	issuer, publicKeyFile, signingKeyFile      string
+	issuer, signingKeyFile                     string
+	publicKeyFiles                             []string
 	serviceRange, nodePorts                    string
 	kubeletCertFile, kubeletKeyFile, kubeletCA string
 	verbosity                                  int
@@ -58,8 +57,8 @@ func newAPIServer() *cobra.Command {
 	set.StringVar(&flags.clientCAFile, "client-ca-file", "", "the authority of clients' certificates (default: none are accepted)")
 	set.StringVar(&flags.tokenAuthFile, "token-auth-file", "", "a CSV file of static tokens: token,name,uid,groups")
 	set.StringVar(&flags.issuer, "service-account-issuer", "https://kubernetes.default.svc.cluster.local", "who issues ServiceAccount tokens")
-	set.StringVar(&flags.publicKeyFile, "service-account-key-file", "", "the public half of the signing key, to be checked against it")
-	set.StringVar(&flags.signingKeyFile, "service-account-signing-key-file", "", "the ECDSA key that signs ServiceAccount tokens (default: made for this run alone)")
+	set.StringArrayVar(&flags.publicKeyFiles, "service-account-key-file", nil, "RSA or ECDSA keys, public or private, of which tokens are accepted besides those of the signing key; may be given several times")
+	set.StringVar(&flags.signingKeyFile, "service-account-signing-key-file", "", "the RSA or ECDSA key that signs ServiceAccount tokens (default: made for this run alone)")
 	set.StringVar(&flags.serviceRange, "service-cluster-ip-range", "10.96.0.0/16", "the range of Services' addresses")
 	set.StringVar(&flags.nodePorts, "service-node-port-range", "30000-32767", "the range of node ports, both ends included")
 	set.StringVar(&flags.kubeletCertFile, "kubelet-client-certificate", "", "the client certificate to show to kubelets")
@@ -99,6 +98,10 @@ func apiserverOptions(flags apiserverFlags) (apiserver.Options, error) {
 		func() (err error) { options.EtcdTLS, err = etcdTLS(flags); return err },
 		func() (err error) { options.ServingCertificate, err = servingCertificate(flags); return err },
 		func() (err error) { options.ServiceAccountKey, err = signingKey(flags); return err },
+		func() (err error) {
+			options.ServiceAccountPublicKeys, err = publicKeys(flags.publicKeyFiles)
+			return err
+		},
 		func() (err error) { options.Kubelet.TLS, err = kubeletTLS(flags); return err },
 		func() (err error) {
 			options.AdvertiseAddress, err = advertised(flags.advertiseAddress, flags.bindAddress)
@@ -193,42 +196,34 @@ var serverNames = []string{
 	"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", "localhost",
 }
 
-func signingKey(flags apiserverFlags) (*ecdsa.PrivateKey, error) {
+func signingKey(flags apiserverFlags) (crypto.Signer, error) {
 	if flags.signingKeyFile == "" {
 		return pki.NewServiceAccountKey()
 	}
-	content, err := os.ReadFile(flags.signingKeyFile)
+	key, err := keyutil.PrivateKeyFromFile(flags.signingKeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("--service-account-signing-key-file: %w", err)
 	}
-	key, err := pki.DecodeKey(content)
-	if err != nil {
-		return nil, fmt.Errorf("--service-account-signing-key-file: %w", err)
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("--service-account-signing-key-file: a key of type %T signs nothing", key)
 	}
-	if flags.publicKeyFile == "" {
-		return key, nil
-	}
-	return key, checkPublicKey(flags.publicKeyFile, key)
+	return signer, nil
 }
 
-// checkPublicKey refuses a public key that tokens of ours could not be verified with.
-func checkPublicKey(file string, key *ecdsa.PrivateKey) error {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return fmt.Errorf("--service-account-key-file: %w", err)
+// publicKeys are those of all files.
+func publicKeys(files []string) ([]crypto.PublicKey, error) {
+	var out []crypto.PublicKey
+	for _, file := range files {
+		keys, err := keyutil.PublicKeysFromFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--service-account-key-file: %w", err)
+		}
+		for _, k := range keys {
+			out = append(out, k)
+		}
 	}
-	block, _ := pem.Decode(content)
-	if block == nil {
-		return fmt.Errorf("--service-account-key-file: %s holds no key", file)
-	}
-	public, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		return fmt.Errorf("--service-account-key-file: %w", err)
-	}
-	if !key.PublicKey.Equal(public) {
-		return errors.New("--service-account-key-file doesn't belong to --service-account-signing-key-file")
-	}
-	return nil
+	return out, nil
 }
 
 // advertised is where pods reach the server; not valid when no flag says so. A loopback address is of no use to

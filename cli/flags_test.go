@@ -66,23 +66,24 @@ func TestComponentsHaveUpstreamsFlags(t *testing.T) {
 	}
 }
 
-func TestPublicKeyMustBelongToTheSigningKey(t *testing.T) {
+func TestKeysOfServiceAccountTokens(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	if _, err := pki.LoadOrCreate(directory); err != nil {
 		t.Fatal(err)
 	}
-	other := t.TempDir()
-	if _, err := pki.LoadOrCreate(other); err != nil {
-		t.Fatal(err)
+	if _, err := signingKey(apiserverFlags{signingKeyFile: filepath.Join(directory, "sa.key")}); err != nil {
+		t.Errorf("a key that signs: %v", err)
 	}
-	flags := apiserverFlags{signingKeyFile: filepath.Join(directory, "sa.key"), publicKeyFile: filepath.Join(directory, "sa.pub")}
-	if _, err := signingKey(flags); err != nil {
-		t.Errorf("a pair that belongs together: %v", err)
+	if _, err := signingKey(apiserverFlags{signingKeyFile: filepath.Join(directory, "sa.pub")}); err == nil {
+		t.Error("a public key was accepted for signing")
 	}
-	flags.publicKeyFile = filepath.Join(other, "sa.pub")
-	if _, err := signingKey(flags); err == nil {
-		t.Error("a foreign public key was accepted")
+	both := []string{filepath.Join(directory, "sa.pub"), filepath.Join(directory, "sa.key")}
+	if keys, err := publicKeys(both); err != nil || len(keys) != 2 {
+		t.Errorf("keys of two files: %d, %v", len(keys), err)
+	}
+	if _, err := publicKeys([]string{filepath.Join(directory, "none")}); err == nil {
+		t.Error("a missing file was accepted")
 	}
 }
 

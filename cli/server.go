@@ -237,13 +237,13 @@ func components(flags serverFlags, keys *pki.Keys, server *apiserver.Server, log
 		return nil, err
 	}
 	runs := []func(context.Context) error{
-		schedule.Run,
-		func(ctx context.Context) error {
+		server.Component("scheduler", schedule.Run),
+		server.Component("controller-manager", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Options{
 				Config: inProcess(server, "system:kube-controller-manager"), Logger: logger, RootCA: keys.CA.PEM(),
 				ClusterCIDR: clusterCIDR, NodeCIDRMaskSize: flags.nodeMaskSize, Enabled: flags.enabled,
 			})
-		},
+		}),
 	}
 	if flags.nodeNamespace == "" {
 		return runs, nil

@@ -193,8 +193,8 @@ func hostAddress() netip.Addr {
 
 func (c *Cluster) startComponents() error {
 	enabled := c.options.Controllers
-	c.group.Go(func() error {
-		return controllers.Run(c.ctx, controllers.Options{Config: c.inProcess(controller), Logger: c.log.With("component", "kube-controller-manager"),
+	c.component("controller-manager", func(ctx context.Context) error {
+		return controllers.Run(ctx, controllers.Options{Config: c.inProcess(controller), Logger: c.log.With("component", "kube-controller-manager"),
 			RootCA: c.ca.PEM(), ClusterCIDR: PodRange, Enabled: enabled})
 	})
 	if c.options.WithoutScheduler {
@@ -204,8 +204,14 @@ func (c *Cluster) startComponents() error {
 	if err != nil {
 		return err
 	}
-	c.group.Go(func() error { return s.Run(c.ctx) })
+	c.component("scheduler", s.Run)
 	return nil
+}
+
+// component runs a part of the control plane until the cluster stops.
+func (c *Cluster) component(name string, run func(context.Context) error) {
+	run = c.server.Component(name, run)
+	c.group.Go(func() error { return run(c.ctx) })
 }
 
 // inProcess is a configuration that reaches the server without any socket.

@@ -2,7 +2,7 @@ package authn
 
 import (
 	"context"
-	"crypto/ecdsa"
+	"crypto"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,10 +45,13 @@ type private struct {
 	Kubernetes Claims `json:"kubernetes.io"`
 }
 
-// ServiceAccounts signs and checks ServiceAccounts' tokens (JWT, ES256).
+// ServiceAccounts signs and checks ServiceAccounts' tokens (JWT, by RSA or ECDSA keys).
 type ServiceAccounts struct {
 	Issuer string
-	Key    *ecdsa.PrivateKey
+	// Key signs, and checks what it signed.
+	Key crypto.Signer
+	// Verifying are the public keys of further signers whose tokens hold, such as a key before this one.
+	Verifying []crypto.PublicKey
 	// Audiences that the API server answers to.
 	Audiences []string
 	// Exists says whether an object that a token is bound to is still there. Kind is ServiceAccount, Pod, Node or Secret.
@@ -58,8 +61,13 @@ type ServiceAccounts struct {
 
 // Sign makes a token.
 func (s *ServiceAccounts) Sign(c Claims, audiences []string, id string, issued, expires time.Time) (string, error) {
-	key := jose.JSONWebKey{Key: s.Key, KeyID: KeyID(&s.Key.PublicKey)}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, nil)
+	public := s.Key.Public()
+	algorithm, err := algorithmOf(public)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	key := jose.JSONWebKey{Key: s.Key, KeyID: KeyID(public)}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, nil)
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
@@ -90,7 +98,7 @@ func (s *ServiceAccounts) UserFor(_ context.Context, token string, audiences []s
 	if strings.Count(token, ".") != 2 {
 		return nil, nil, nil
 	}
-	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil {
 		return nil, nil, nil //nolint:nilerr // not a token of ours
 	}
@@ -99,7 +107,7 @@ func (s *ServiceAccounts) UserFor(_ context.Context, token string, audiences []s
 	}
 	var std jwt.Claims
 	var own private
-	if err := parsed.Claims(&s.Key.PublicKey, &std, &own); err != nil {
+	if !s.claims(parsed, &std, &own) {
 		return nil, nil, errToken
 	}
 	if err := std.ValidateWithLeeway(jwt.Expected{Issuer: s.Issuer, Time: s.Now()}, 0); errors.Is(err, jwt.ErrExpired) {
@@ -120,6 +128,19 @@ func (s *ServiceAccounts) UserFor(_ context.Context, token string, audiences []s
 		return nil, nil, errors.New("service account token has been invalidated")
 	}
 	return user(std, own.Kubernetes), matched, nil
+}
+
+// claims reads what a token says, if one of the keys signed it.
+func (s *ServiceAccounts) claims(t *jwt.JSONWebToken, into ...any) bool {
+	if t.Claims(s.Key.Public(), into...) == nil {
+		return true
+	}
+	for _, k := range s.Verifying {
+		if t.Claims(k, into...) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // bound says whether all that the token is bound to is there.

@@ -157,7 +157,7 @@ func (d *Discovery) Resources(gv schema.GroupVersion) *metav1.APIResourceList {
 // storageVersionHash tells clients when a resource's stored version changes: metav1.APIResource's documentation. Empty for what is
 // not stored.
 func storageVersionHash(r *resource.Resource) string {
-	if r.Question {
+	if !r.Stored() {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(r.Storage.Group + "/" + r.Storage.Version + "/" + r.Storage.Kind))

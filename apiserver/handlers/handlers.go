@@ -103,6 +103,13 @@ func (h *Handlers) Answer(r *resource.Resource) {
 	h.scopes[r.GVR()] = &Scope{Resource: r, handlers: h}
 }
 
+// Observe serves a resource whose objects are found out when they are asked for, by list.
+func (h *Handlers) Observe(r *resource.Resource, list Observer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scopes[r.GVR()] = &Scope{Resource: r, observe: list, handlers: h}
+}
+
 // Registry gives the registry of a resource, or nil.
 func (h *Handlers) Registry(gvr schema.GroupVersionResource) *registry.Registry {
 	h.mu.RLock()
@@ -127,6 +134,7 @@ type Scope struct {
 	Sub      *resource.Subresource // nil: the resource itself
 	Info     *request.Info
 
+	observe  Observer // of a resource of which nothing is stored
 	handlers *Handlers
 }
 
@@ -248,6 +256,9 @@ func (s *Scope) handler(method string) http.HandlerFunc {
 	}
 	named := len(s.Info.Parts) > 0
 	all := s.Resource.Namespaced && s.Info.Namespace == ""
+	if s.Resource.Observed {
+		return s.observed(method, named)
+	}
 	switch {
 	case s.Info.Verb == "watch" && method == http.MethodGet:
 		return s.watch

@@ -222,3 +222,13 @@ func DefineQuestion[T Object](n Name) *Resource {
 	}
 	return &Resource{Name: n, Question: true, Verbs: []string{"create"}, New: func() Object { return reflect.New(t).Interface().(Object) }}
 }
+
+// DefineObserved makes a resource of which nothing is stored: its objects are found out when they are asked for, and can only be read.
+func DefineObserved[T Object](n Name, list runtime.Object, columns []metav1.TableColumnDefinition, row func(obj T) []any) *Resource {
+	r := DefineQuestion[T](n)
+	l := reflect.TypeOf(list).Elem()
+	r.Question, r.Observed, r.Verbs = false, true, []string{"get", "list"}
+	r.NewList = func() runtime.Object { return reflect.New(l).Interface().(runtime.Object) }
+	r.Table = &Table{Columns: columns, Row: func(o Object) ([]any, []metav1.TableRowCondition) { return row(o.(T)), nil }}
+	return r
+}

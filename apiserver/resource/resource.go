@@ -132,6 +132,8 @@ type Resource struct {
 
 	// Question: nothing is stored; what is posted is answered.
 	Question bool
+	// Observed: nothing is stored; objects are found out when they are asked for.
+	Observed bool
 	// Prefix of the keys in etcd, with a slash at its end, and the version that is stored there.
 	Prefix  string
 	Storage schema.GroupVersionKind
@@ -219,6 +221,9 @@ func (r *Resource) SelectableFields(obj Object) fields.Set {
 	}
 	return set
 }
+
+// Stored says whether there are objects in the store.
+func (r *Resource) Stored() bool { return !r.Question && !r.Observed }
 
 // InvalidKind is the kind as errors name it.
 func (r *Resource) InvalidKind() schema.GroupKind {

@@ -29,7 +29,7 @@ import (
 // All lists the catalogue, group by group.
 func All() []*resource.Resource {
 	return []*resource.Resource{
-		core.Binding, core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.LimitRange, core.PersistentVolume, core.PersistentVolumeClaim, core.Pod, core.PodTemplate, core.ReplicationController, core.ResourceQuota, core.Secret, core.Service, core.ServiceAccount,
+		core.Binding, core.ComponentStatus, core.ConfigMap, core.Endpoints, core.Event, core.Namespace, core.Node, core.LimitRange, core.PersistentVolume, core.PersistentVolumeClaim, core.Pod, core.PodTemplate, core.ReplicationController, core.ResourceQuota, core.Secret, core.Service, core.ServiceAccount,
 		admissionregistration.MutatingAdmissionPolicy, admissionregistration.MutatingAdmissionPolicyBinding, admissionregistration.MutatingWebhookConfiguration,
 		admissionregistration.ValidatingAdmissionPolicy, admissionregistration.ValidatingAdmissionPolicyBinding, admissionregistration.ValidatingWebhookConfiguration,
 		authentication.SelfSubjectReview, authentication.TokenReview,
