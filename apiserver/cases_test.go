@@ -329,3 +329,23 @@ func TestVersionOnCreate(t *testing.T) {
 		}
 	}
 }
+
+// TestAnyVersionIsGivenWhole: a list of just any version has no pages, as from a genuine server's cache.
+func TestAnyVersionIsGivenWhole(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	for _, c := range []struct {
+		query string
+		pages bool
+	}{
+		{"limit=1", true},
+		{"limit=1&resourceVersion=1&resourceVersionMatch=NotOlderThan", true},
+		{"limit=1&resourceVersion=0", false},
+		{"limit=1&resourceVersion=0&resourceVersionMatch=NotOlderThan", false},
+	} {
+		_, _, body := call(t, s, "GET", "/api/v1/namespaces?"+c.query, "", "")
+		if paged := strings.Contains(body, `"continue"`); paged != c.pages {
+			t.Errorf("%s: %s", c.query, body)
+		}
+	}
+}

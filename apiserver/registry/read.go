@@ -137,7 +137,11 @@ func (r *Registry) List(ctx context.Context, namespace string, o *internalversio
 	if exact {
 		return r.listAt(ctx, prefix, prefix, version, filter, o.Limit, "")
 	}
-	return r.list(r.live().Snapshot(), prefix, prefix, filter, o.Limit)
+	limit := o.Limit
+	if o.ResourceVersion == "0" {
+		limit = 0 // any state will do: all of one is at hand, as a genuine server's cache has it
+	}
+	return r.list(r.live().Snapshot(), prefix, prefix, filter, limit)
 }
 
 // continued goes on with a list where its token says.
