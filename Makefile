@@ -70,6 +70,10 @@ conformance-storage: ## Run the suites of k8s.io/apiserver on our store and cach
 	@go -C conformance/storage vet ./...
 	@go -C conformance/storage test ./...
 
+.PHONY: guarantees
+guarantees: ## Check for five minutes what is promised of writes, reads and watches, on a server that is killed again and again
+	@GUARANTEES=5m go test -count=1 -v -run 'TestGuarantees$$' ./conformance/guarantees
+
 .PHONY: conformance-api
 conformance-api: bin ## Run the official suite's 159 tests that need no pod
 	@tools/setup/suite.sh $(BIN)

@@ -125,8 +125,10 @@ func (w *Watching) follow(ctx context.Context, bookmarks bool, to Frames) error 
 			}
 			told = events[len(events)-1].Revision
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			// Nothing was at hand after seen was read: all up to there was told.
-			told = max(told, seen)
+			// Nothing was at hand after seen was read: all up to there was told, unless what was before is still being read.
+			if !w.Replaying() {
+				told = max(told, seen)
+			}
 		default:
 			return err
 		}

@@ -311,3 +311,37 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	}
 }
+
+// TestWatchOfAQuietCollection: after a restart memory holds nothing of the time before. Who comes again with a version from then is
+// told at once of what comes, although nothing changed since.
+func TestWatchOfAQuietCollection(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.put("n", "a", "1", true)
+	if _, err := w.store.Create(t.Context(), "/registry/elsewhere", []byte("x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cache.Add(t.Context(), prefix, codec{}); err != nil {
+		t.Fatal(err)
+	}
+	w.col = w.cache.Collection(prefix)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	watcher, err := w.col.Watch(ctx, first, cache.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.col.Stop(watcher)
+	for watcher.Replaying() {
+		quiet, stop := context.WithTimeout(ctx, 20*time.Millisecond)
+		events, err := watcher.Next(quiet)
+		stop()
+		if len(events) > 0 || ctx.Err() != nil {
+			t.Fatalf("%v, %v", events, err)
+		}
+	}
+	second := w.put("n", "b", "2", true)
+	if events := next(t, watcher, 1); events[0].Revision != second {
+		t.Errorf("told of %d, want %d", events[0].Revision, second)
+	}
+}

@@ -3,10 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
-
-	"github.com/kogge-dev/kogge/apiserver/internal/store"
 )
 
 // queueLimit bounds the events that wait for one watcher.
@@ -17,9 +14,11 @@ var ErrEnded = errors.New("watch ended")
 
 // Watcher receives the changes that its filter selects.
 type Watcher struct {
-	filter  Filter
-	since   int64
-	backlog []*Event // only touched by the consumer
+	filter Filter
+	since  int64
+	// Only touched by the consumer:
+	backlog []*Event
+	replay  *replay // what comes before the queue; nil: nothing more
 
 	mu    sync.Mutex
 	queue []*Event
@@ -28,7 +27,7 @@ type Watcher struct {
 }
 
 // Watch gives the changes after revision. ErrCompacted from package store means that they are no longer known.
-// The caller must call Stop.
+// The caller must call Stop. What memory no longer holds is read from etcd until ctx ends.
 func (c *Collection) Watch(ctx context.Context, revision int64, f Filter) (*Watcher, error) {
 	w := &Watcher{filter: f, since: revision, wake: make(chan struct{}, 1)}
 	c.mu.Lock()
@@ -48,64 +47,22 @@ func (c *Collection) Watch(ctx context.Context, revision int64, f Filter) (*Watc
 	if kept {
 		return w, nil
 	}
-	replay, err := c.replay(ctx, revision, upTo)
-	if err != nil {
+	w.replay = c.replay(ctx, revision, upTo)
+	if err := w.readReplay(ctx); err != nil {
 		c.Stop(w)
 		return nil, err
 	}
-	w.backlog = w.selected(replay)
 	return w, nil
 }
 
 // Stop ends the watcher.
 func (c *Collection) Stop(w *Watcher) {
+	if w.replay != nil {
+		w.replay.cancel()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watchers.remove(w)
-}
-
-var errReplayed = errors.New("replayed")
-
-// replay reads from etcd the changes in (from, to], which the ring no longer has.
-func (c *Collection) replay(ctx context.Context, from, to int64) ([]*Event, error) {
-	var out []*Event
-	err := c.cache.store.Watch(ctx, c.prefix, from, true, func(seen int64, changes []store.Change) error {
-		for _, ch := range changes {
-			if ch.Revision > to {
-				return errReplayed
-			}
-			e, err := c.replayed(ch)
-			if err != nil {
-				return err
-			}
-			out = append(out, e)
-		}
-		if seen >= to {
-			return errReplayed
-		}
-		return nil
-	})
-	if errors.Is(err, errReplayed) {
-		return out, nil
-	}
-	return nil, err
-}
-
-func (c *Collection) replayed(ch store.Change) (*Event, error) {
-	var prev, next *Entry
-	var err error
-	if ch.Previous != nil {
-		// The revision of the previous state is not told; only the bytes matter, shown at the change's.
-		if prev, err = read(c.codec, ch.Key, ch.Previous, ch.Revision); err != nil {
-			return nil, fmt.Errorf("replay %s: %w", ch.Key, err)
-		}
-	}
-	if !ch.Deleted {
-		if next, err = read(c.codec, ch.Key, ch.Value, ch.Revision); err != nil {
-			return nil, fmt.Errorf("replay %s: %w", ch.Key, err)
-		}
-	}
-	return newEvent(ch.Revision, prev, next), nil
 }
 
 func (w *Watcher) selected(events []*Event) []*Event {
@@ -122,9 +79,18 @@ func (w *Watcher) selects(e *Event) bool {
 	return w.filter.Matches(e.Entry) || w.filter.Matches(e.Previous)
 }
 
+// Replaying says whether changes from before the watch began are still being read: what is known of the present is then no
+// account of what the watcher was told.
+func (w *Watcher) Replaying() bool { return w.replay != nil || len(w.backlog) > 0 }
+
 // Next waits for changes and returns all that there are. It returns ErrEnded when the watcher was ended, and ctx's error only while
 // nothing is at hand.
 func (w *Watcher) Next(ctx context.Context) ([]*Event, error) {
+	for len(w.backlog) == 0 && w.replay != nil {
+		if err := w.readReplay(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if len(w.backlog) > 0 {
 		b := w.backlog
 		w.backlog = nil
