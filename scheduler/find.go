@@ -53,7 +53,7 @@ func (s *finder) rate(c *cycle) ([]*framework.NodeInfo, []int64, error) {
 	}
 	scores, status := c.profile.Score(c.state, c.pod, &s.snapshot, feasible)
 	if !status.IsSuccess() {
-		return nil, nil, fmt.Errorf("score nodes for pod %s/%s: %w", c.entry.Pod.Namespace, c.entry.Pod.Name, status.AsError())
+		return nil, nil, status.AsError()
 	}
 	return feasible, scores, nil
 }
@@ -82,7 +82,7 @@ func (s *finder) filter(c *cycle) (feasible []*framework.NodeInfo, failed *frame
 		return nil, failed, nil
 	}
 	if !status.IsSuccess() {
-		return nil, nil, fmt.Errorf("prepare filters for pod %s/%s: %w", c.entry.Pod.Namespace, c.entry.Pod.Name, status.AsError())
+		return nil, nil, status.AsError()
 	}
 	tried := all
 	start := s.start % len(all)
@@ -108,7 +108,7 @@ func (s *finder) filter(c *cycle) (feasible []*framework.NodeInfo, failed *frame
 		case status.IsRejected():
 			failed.Refuse(node.Node.Name, status)
 		default:
-			return nil, nil, fmt.Errorf("filter node %s with %s: %w", node.Node.Name, status.Plugin, status.AsError())
+			return nil, nil, status.AsError()
 		}
 	}
 	if candidates == nil {

@@ -30,7 +30,10 @@ type Verdict struct {
 func Judge(objects []runtime.Object, pod *corev1.Pod) (*Verdict, error) {
 	known := cache.New()
 	factory := informers.NewSharedInformerFactory(nil, 0)
-	sources := plugins.NewSources(nil, factory)
+	sources, err := plugins.NewSources(nil, factory)
+	if err != nil {
+		return nil, err
+	}
 	for _, object := range objects {
 		if err := learn(known, factory, object); err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,10 +12,6 @@ import (
 
 // maxNote is how long the text of an event may be, in bytes.
 const maxNote = 1024
-
-func bindError(status *framework.Status) error {
-	return fmt.Errorf("binding rejected: %w", status.AsError())
-}
 
 // refuse puts a pod that could not be placed back into the queue, and says why: as an
 // event and in its PodScheduled condition.

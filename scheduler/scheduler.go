@@ -85,12 +85,19 @@ func New(options Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the scheduler's client: %w", err)
 	}
-	return newScheduler(client, options), nil
+	return newScheduler(client, options)
 }
 
-func newScheduler(client kubernetes.Interface, options Options) *Scheduler {
+func newScheduler(client kubernetes.Interface, options Options) (*Scheduler, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(withoutManagedFields))
-	profile := framework.NewProfile(plugins.Default(plugins.NewSources(client, factory))...)
+	// Finished pods take no room, and there may be very many of them. First come, first
+	// served: whoever asks the factory for pods from now on gets these.
+	factory.InformerFor(&corev1.Pod{}, unfinishedPods)
+	sources, err := plugins.NewSources(client, factory)
+	if err != nil {
+		return nil, err
+	}
+	profile := framework.NewProfile(plugins.Default(sources)...)
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	return &Scheduler{
 		client: client, logger: options.Logger, clock: options.Clock, profile: profile, factory: factory,
@@ -102,7 +109,7 @@ func newScheduler(client kubernetes.Interface, options Options) *Scheduler {
 		broadcaster: broadcaster,
 		events:      broadcaster.NewRecorder(scheme.Scheme, name),
 		slots:       make(chan struct{}, binders),
-	}
+	}, nil
 }
 
 // Run places pods until ctx ends, waiting for the API server whenever it isn't there. It
@@ -128,8 +135,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 
 // watch starts the watches and waits until what there was has been taken in.
 func (s *Scheduler) watch(ctx context.Context) error {
-	// Finished pods take no room, and there may be very many of them.
-	podInformer := s.factory.InformerFor(&corev1.Pod{}, unfinishedPods)
+	podInformer := s.factory.Core().V1().Pods().Informer()
 	s.pods = corelisters.NewPodLister(podInformer.GetIndexer())
 	nodeInformer := s.factory.Core().V1().Nodes().Informer()
 	nodes, err := nodeInformer.AddEventHandler(s.nodeHandler())
@@ -139,6 +145,9 @@ func (s *Scheduler) watch(ctx context.Context) error {
 	assigned, err := podInformer.AddEventHandler(s.assignedHandler())
 	if err != nil {
 		return fmt.Errorf("watch pods: %w", err)
+	}
+	if err := s.watchStorage(); err != nil {
+		return err
 	}
 	s.factory.StartWithContext(ctx)
 	s.factory.WaitForCacheSync(ctx.Done())
@@ -195,11 +204,7 @@ func (s *Scheduler) place(ctx context.Context, entry *queue.Entry) {
 		return
 	}
 	s.queue.Done(entry.Pod.UID)
-	s.slots <- struct{}{}
-	s.binding.Go(func() {
-		defer func() { <-s.slots }()
-		s.bind(ctx, c, node)
-	})
+	s.binding.Go(func() { s.bind(ctx, c, node) })
 }
 
 // isOver says that there is nothing to place any more.

@@ -28,7 +28,10 @@ func BenchmarkFind(b *testing.B) {
 }
 
 func benchmarkFind(b *testing.B, of func(int) *corev1.Pod) {
-	s := newScheduler(fake.NewClientset(), Options{Logger: slog.New(slog.DiscardHandler)})
+	s, err := newScheduler(fake.NewClientset(), Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 	service.Spec.Selector = map[string]string{"app": "web"}
 	if err := s.factory.Core().V1().Services().Informer().GetIndexer().Add(service); err != nil {

@@ -20,6 +20,19 @@ const (
 	// PodLabels and PodShrunk are of assigned pods.
 	PodLabels
 	PodShrunk
+	// Of storage: claims, volumes, classes, what nodes and drivers say of CSI, capacities.
+	ClaimAdded
+	ClaimUpdated
+	VolumeAdded
+	VolumeUpdated
+	ClassAdded
+	ClassUpdated
+	CSINodeAdded
+	CSINodeUpdated
+	CSIDriverUpdated
+	CapacityAdded
+	CapacityUpdated
+	AttachmentDeleted
 	// SelfChanged: the waiting pod itself was changed.
 	SelfChanged
 	// Activated: the waiting pod itself is to be tried again, whatever refused it.
@@ -32,6 +45,8 @@ type Event struct {
 	Change                Change
 	NodeBefore, NodeAfter *corev1.Node
 	PodBefore, PodAfter   *corev1.Pod
+	// Before and After are objects of storage, of the type that the change names.
+	Before, After any
 }
 
 // Interest says which changes may let a plugin accept a pod that it refused. Helps looks

@@ -82,9 +82,11 @@ type Permit interface {
 	Permit(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status
 }
 
-// PreBind makes ready what must be there before the pod is bound.
+// PreBind makes ready what must be there before the pod is bound. It is called when it says
+// that there is something to do, and may take long.
 type PreBind interface {
 	Plugin
+	NeedsPreBind(state *CycleState, node string) bool
 	PreBind(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status
 }
 

@@ -88,7 +88,7 @@ func (p *Profile) PreFilter(state *CycleState, pod *PodInfo, nodes Snapshot) (ca
 			state.skipFilter[plugin.Name()] = true
 			continue
 		case !status.IsSuccess():
-			return nil, nil, status.by(plugin.Name())
+			return nil, nil, status.during("running PreFilter plugin %q", plugin.Name())
 		case names == nil:
 			continue
 		}
@@ -129,7 +129,7 @@ func (p *Profile) Filter(state *CycleState, pod *PodInfo, node *NodeInfo) *Statu
 	}
 	for _, plugin := range filters {
 		if status := plugin.Filter(state, pod, node); !status.IsSuccess() {
-			return status.by(plugin.Name())
+			return status.during("running %q filter plugin", plugin.Name())
 		}
 	}
 	return nil
@@ -164,7 +164,7 @@ func (p *Profile) Score(state *CycleState, pod *PodInfo, all Snapshot, nodes []*
 		if status.IsSkip() {
 			state.skipScore[plugin.Name()] = true
 		} else if !status.IsSuccess() {
-			return nil, status.by(plugin.Name())
+			return nil, status.during("running PreScore plugin %q", plugin.Name())
 		}
 	}
 	total := make([]int64, len(nodes))
@@ -191,7 +191,7 @@ func (p *Profile) Reserve(ctx context.Context, state *CycleState, pod *PodInfo, 
 	for _, plugin := range p.reserve {
 		if status := plugin.Reserve(ctx, state, pod, node); !status.IsSuccess() {
 			p.Unreserve(ctx, state, pod, node)
-			return status.by(plugin.Name())
+			return status.during("running Reserve plugin %q", plugin.Name())
 		}
 	}
 	return nil
@@ -208,22 +208,35 @@ func (p *Profile) Unreserve(ctx context.Context, state *CycleState, pod *PodInfo
 func (p *Profile) Permit(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status {
 	for _, plugin := range p.permit {
 		if status := plugin.Permit(ctx, state, pod, node); !status.IsSuccess() {
-			return status.by(plugin.Name())
+			return status.during("running Permit plugin %q", plugin.Name())
 		}
 	}
 	return nil
 }
 
-// Bind makes ready and binds; the first plugin that doesn't skip does the latter.
-func (p *Profile) Bind(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status {
+// NeedsPreBind says that there is something to make ready before the pod is bound.
+func (p *Profile) NeedsPreBind(state *CycleState, node string) bool {
+	return slices.ContainsFunc(p.preBind, func(plugin PreBind) bool { return plugin.NeedsPreBind(state, node) })
+}
+
+// PreBind makes ready what must be there before the pod is bound.
+func (p *Profile) PreBind(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status {
 	for _, plugin := range p.preBind {
+		if !plugin.NeedsPreBind(state, node) {
+			continue
+		}
 		if status := plugin.PreBind(ctx, state, pod, node); !status.IsSuccess() {
-			return status.by(plugin.Name())
+			return status.during("running PreBind plugin %q", plugin.Name())
 		}
 	}
+	return nil
+}
+
+// Bind binds by the first plugin that doesn't skip.
+func (p *Profile) Bind(ctx context.Context, state *CycleState, pod *PodInfo, node string) *Status {
 	for _, plugin := range p.bind {
 		if status := plugin.Bind(ctx, state, pod, node); !status.IsSkip() {
-			return status.by(plugin.Name())
+			return status.during("running Bind plugin %q", plugin.Name())
 		}
 	}
 	return NewStatus(Error, "no plugin has bound the pod")

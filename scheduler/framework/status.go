@@ -2,6 +2,7 @@ package framework
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -70,6 +71,15 @@ func (s *Status) AsError() error {
 		return s.Err
 	}
 	return errors.New(s.Message())
+}
+
+// during is the status with its plugin's name on it; an error says during which step, the
+// plugin's name being in the text, it came.
+func (s *Status) during(step, plugin string) *Status {
+	if s == nil || s.Code != Error {
+		return s.by(plugin)
+	}
+	return AsStatus(fmt.Errorf(step+": %w", plugin, s.AsError())).by(plugin)
 }
 
 // by is the status with its plugin's name on it.

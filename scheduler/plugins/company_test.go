@@ -280,18 +280,12 @@ func TestSoftSpreading(t *testing.T) {
 func known(t *testing.T, objects ...runtime.Object) *Sources {
 	t.Helper()
 	factory := informers.NewSharedInformerFactory(nil, 0)
-	sources := NewSources(nil, factory)
+	sources, err := NewSources(nil, factory)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, object := range objects {
-		var err error
-		switch object.(type) {
-		case *corev1.Namespace:
-			err = factory.Core().V1().Namespaces().Informer().GetIndexer().Add(object)
-		case *corev1.Service:
-			err = factory.Core().V1().Services().Informer().GetIndexer().Add(object)
-		default:
-			t.Fatalf("unexpected %T", object)
-		}
-		if err != nil {
+		if err := Learn(factory, object); err != nil {
 			t.Fatal(err)
 		}
 	}

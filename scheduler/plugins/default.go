@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"time"
+
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
 
@@ -16,8 +18,13 @@ func Default(sources *Sources) []framework.Weighted {
 		{Plugin: nodeAffinity{}, Weight: 2},
 		{Plugin: nodePorts{}},
 		{Plugin: nodeResourcesFit{}, Weight: 1},
+		{Plugin: volumeRestrictions{sources: sources}},
+		{Plugin: nodeVolumeLimits{sources: sources}},
+		{Plugin: volumeBinding{sources: sources, within: 10 * time.Minute, shape: emptier}, Weight: 1},
+		{Plugin: volumeZone{sources: sources}},
 		{Plugin: podTopologySpread{sources: sources, counts: counts}, Weight: 2},
 		{Plugin: interPodAffinity{sources: sources, counts: counts}, Weight: 2},
+		{Plugin: dynamicResources{}},
 		{Plugin: defaultPreemption{sources: sources}},
 		{Plugin: balancedAllocation{}, Weight: 1},
 		{Plugin: imageLocality{}, Weight: 1},

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -38,6 +39,20 @@ func informerOf(factory informers.SharedInformerFactory, object runtime.Object) 
 		return factory.Apps().V1().StatefulSets().Informer()
 	case *policyv1.PodDisruptionBudget:
 		return factory.Policy().V1().PodDisruptionBudgets().Informer()
+	case *corev1.PersistentVolumeClaim:
+		return factory.Core().V1().PersistentVolumeClaims().Informer()
+	case *corev1.PersistentVolume:
+		return factory.Core().V1().PersistentVolumes().Informer()
+	case *storagev1.StorageClass:
+		return factory.Storage().V1().StorageClasses().Informer()
+	case *storagev1.CSINode:
+		return factory.Storage().V1().CSINodes().Informer()
+	case *storagev1.CSIDriver:
+		return factory.Storage().V1().CSIDrivers().Informer()
+	case *storagev1.CSIStorageCapacity:
+		return factory.Storage().V1().CSIStorageCapacities().Informer()
+	case *storagev1.VolumeAttachment:
+		return factory.Storage().V1().VolumeAttachments().Informer()
 	}
 	return nil
 }

@@ -128,7 +128,11 @@ func named(names ...string) corev1.NodeSelectorTerm {
 
 // noSources know no objects but nodes and pods.
 func noSources() *Sources {
-	return NewSources(nil, informers.NewSharedInformerFactory(nil, 0))
+	sources, err := NewSources(nil, informers.NewSharedInformerFactory(nil, 0))
+	if err != nil {
+		panic(err) // of informers that were never started
+	}
+	return sources
 }
 
 // TestRefusals holds the words of each refusal against upstream's.
@@ -289,8 +293,13 @@ func TestWhatPreemptionSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := failed()
-			framework.NewProfile(Default(noSources())...).PostFilter(&framework.Attempt{
-				State: framework.NewCycleState(), Pod: c.pod, Nodes: cluster{node}, Failed: f,
+			state := framework.NewCycleState()
+			profile := framework.NewProfile(Default(noSources())...)
+			if _, _, status := profile.PreFilter(state, c.pod, cluster{node}); !status.IsSuccess() {
+				t.Fatal(status.Message())
+			}
+			profile.PostFilter(&framework.Attempt{
+				State: state, Pod: c.pod, Nodes: cluster{node}, Failed: f,
 			})
 			if f.Error() != c.want {
 				t.Errorf("got  %s\nwant %s", f.Error(), c.want)

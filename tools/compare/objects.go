@@ -22,6 +22,8 @@ func (p *placing) objects(ctx context.Context) (all []runtime.Object, err error)
 		func() (runtime.Object, error) { return core.PersistentVolumes().List(ctx, every) },
 		func() (runtime.Object, error) { return storage.StorageClasses().List(ctx, every) },
 		func() (runtime.Object, error) { return storage.CSINodes().List(ctx, every) },
+		func() (runtime.Object, error) { return storage.CSIDrivers().List(ctx, every) },
+		func() (runtime.Object, error) { return storage.CSIStorageCapacities("").List(ctx, every) },
 		func() (runtime.Object, error) {
 			return p.client.PolicyV1().PodDisruptionBudgets("").List(ctx, every)
 		},
@@ -57,6 +59,12 @@ func (p *placing) clear(ctx context.Context) error {
 	for _, remove := range []func() error{
 		func() error { return core.Pods("default").DeleteCollection(ctx, now, every) },
 		func() error { return core.Nodes().DeleteCollection(ctx, now, every) },
+		func() error { return core.PersistentVolumeClaims("default").DeleteCollection(ctx, now, every) },
+		func() error { return core.PersistentVolumes().DeleteCollection(ctx, now, every) },
+		func() error { return p.client.StorageV1().CSINodes().DeleteCollection(ctx, now, every) },
+		func() error {
+			return p.client.StorageV1().CSIStorageCapacities("default").DeleteCollection(ctx, now, every)
+		},
 		func() error {
 			return p.client.PolicyV1().PodDisruptionBudgets("default").DeleteCollection(ctx, now, every)
 		},

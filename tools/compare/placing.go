@@ -30,7 +30,8 @@ const podsToPlace = 16
 
 // comparePlacing lets the genuine scheduler place pods in random clusters, asking ours before each what it would do.
 func comparePlacing(ctx context.Context, bin, dir string, clusters uint64, report func(string, []string)) (err error) {
-	c, err := cluster.Start(ctx, cluster.Options{Controllers: []string{"serviceaccount-controller"}, WithoutScheduler: true})
+	c, err := cluster.Start(ctx, cluster.Options{Controllers: []string{
+		"serviceaccount-controller", "persistentvolume-binder-controller", "persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller"}, WithoutScheduler: true})
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func comparePlacing(ctx context.Context, bin, dir string, clusters uint64, repor
 	if err != nil {
 		return err
 	}
-	if err := makeClasses(ctx, client); err != nil {
+	if err := errors.Join(makeClasses(ctx, client), makeStorageClasses(ctx, client)); err != nil {
 		return err
 	}
 	if err := g.StartSchedulerOn(kubeconfig); err != nil {
@@ -101,15 +102,18 @@ type placing struct {
 }
 
 func (p *placing) play(ctx context.Context, seed uint64) error {
-	random := &chance{rand.New(rand.NewPCG(seed, 1))}
+	random := &chance{rand.New(rand.NewPCG(seed, 1)), fmt.Sprintf("s%d-", seed)}
 	if err := p.clear(ctx); err != nil {
 		return err
 	}
 	if err := random.populate(ctx, p.client); err != nil {
 		return err
 	}
+	if err := p.settle(ctx, time.Second); err != nil { // volumes are being bound
+		return err
+	}
 	for i := range podsToPlace {
-		if err := p.settle(ctx); err != nil {
+		if err := p.settle(ctx, 60*time.Millisecond); err != nil {
 			return err
 		}
 		objects, err := p.objects(ctx)
@@ -150,9 +154,9 @@ func (p *placing) play(ctx context.Context, seed uint64) error {
 }
 
 // settle lets the genuine scheduler's watches catch up: nothing tells from outside that they have.
-func (p *placing) settle(ctx context.Context) error {
+func (p *placing) settle(ctx context.Context, d time.Duration) error {
 	select {
-	case <-time.After(60 * time.Millisecond):
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -163,12 +167,17 @@ func (p *placing) settle(ctx context.Context) error {
 func (p *placing) verdict(ctx context.Context, name string) (pod *corev1.Pod, err error) {
 	err = wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		pod, err = p.client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		return err == nil && (pod.Spec.NodeName != "" || conditionOf(pod) != nil), err
+		return err == nil && (pod.Spec.NodeName != "" || conditionOf(pod) != nil || waits(pod)), err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pod %s is neither placed nor refused: %w", name, err)
 	}
 	return pod, nil
+}
+
+// waits says that a pod waits on its node for a volume that nobody makes.
+func waits(pod *corev1.Pod) bool {
+	return pod.Status.NominatedNodeName != "" && conditionOf(pod) == nil
 }
 
 func conditionOf(pod *corev1.Pod) *corev1.PodCondition {
@@ -181,7 +190,11 @@ func conditionOf(pod *corev1.Pod) *corev1.PodCondition {
 
 // hold compares what was done with what ours would have done; "" when it is the same or as good.
 func (p *placing) hold(would *scheduler.Verdict, done *corev1.Pod) string {
-	if node := done.Spec.NodeName; node != "" {
+	node := done.Spec.NodeName
+	if waits(done) {
+		node = done.Status.NominatedNodeName
+	}
+	if node != "" {
 		p.placed++
 		if !slices.Contains(would.Nodes, node) {
 			return fmt.Sprintf("genuine chose %s, ours one of %v (%s)", node, would.Nodes, would.Message)

@@ -17,7 +17,11 @@ import (
 )
 
 // chance makes random objects; the same seed makes the same.
-type chance struct{ *rand.Rand }
+type chance struct {
+	*rand.Rand
+	// prefix begins the names of what belongs to this random cluster alone.
+	prefix string
+}
 
 // oneIn is true once in n times.
 func (r *chance) oneIn(n int) bool { return r.IntN(n) == 0 }
@@ -48,6 +52,9 @@ func (r *chance) populate(ctx context.Context, client kubernetes.Interface) erro
 	}
 	for i := range r.IntN(3) {
 		errs = append(errs, r.makeBudget(ctx, client, i))
+	}
+	if err := r.makeStorage(ctx, client, r.prefix, count); err != nil {
+		return err
 	}
 	for i := range r.IntN(4 * count) {
 		pod := r.pod(fmt.Sprintf("old-%d", i))
@@ -150,6 +157,9 @@ func (r *chance) pod(name string) *corev1.Pod {
 	}
 	if r.oneIn(2) {
 		pod.Spec.Affinity = r.affinity()
+	}
+	if r.oneIn(3) {
+		r.mount(&pod.Spec, r.prefix)
 	}
 	for range r.IntN(3) {
 		if r.oneIn(2) {
