@@ -103,3 +103,7 @@ compare: bin build images ## Hold our server against the genuine kube-apiserver
 bench: bin build images ## Measure the table in README: our control plane beside the genuine one
 	@tools/setup/genuine.sh $(BIN)
 	@go run ./tools/bench -bin $(BIN) -example manifests/examples/nginx.yaml
+
+.PHONY: crashes
+crashes: ## Crash the controllers before and after each of their writes; make test does a sample
+	@KOGGE_ALL_CRASHES=1 go test -timeout 30m -parallel 6 -run TestCrashes ./controllers

@@ -101,7 +101,8 @@ func (r *reconciler) recall(node *corev1.Node) memory {
 	r.mu.Lock()
 	known, ok := r.memory[node.Name]
 	if !ok || known.uid != node.UID {
-		known = memory{uid: node.UID}
+		// Who found the node silent may have ended before its pods were marked.
+		known = memory{uid: node.UID, podsPending: readiness(node) != "" && readiness(node) != corev1.ConditionTrue}
 		r.memory[node.Name] = known
 	}
 	r.mu.Unlock()

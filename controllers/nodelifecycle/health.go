@@ -39,8 +39,12 @@ func (h Health) Observe(node *corev1.Node, lease *coordinationv1.Lease, now time
 		h.Renewed = lease.Spec.RenewTime.Time
 		h.Heard = now
 	}
-	if first && condition(node, corev1.NodeReady) == nil && h.Renewed.IsZero() {
+	switch {
+	case !first || !h.Heard.IsZero():
+	case condition(node, corev1.NodeReady) == nil:
 		h.Heard = node.CreationTimestamp.Time // never a word yet
+	default:
+		h.Heard = now // who just started can't know since when it is silent
 	}
 	return h
 }

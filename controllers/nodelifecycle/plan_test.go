@@ -47,6 +47,19 @@ func TestALeaseKeepsANodeAlive(t *testing.T) {
 	}
 }
 
+// Who just started has heard of no node yet: none is lost before its grace is over.
+func TestARestartLosesNoNode(t *testing.T) {
+	t.Parallel()
+	for _, node := range []*corev1.Node{readyNode(corev1.ConditionTrue), {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionFalse}}}}} {
+		now := start.Add(time.Hour)
+		health := Health{}.Observe(node, nil, now)
+		if health.Silent(node, now) || !health.Silent(node, now.Add(gracePeriod+1)) {
+			t.Errorf("conditions %v: silent must come after the grace", node.Status.Conditions)
+		}
+	}
+}
+
 func TestANewNodeMayTakeLonger(t *testing.T) {
 	t.Parallel()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(start)}}
