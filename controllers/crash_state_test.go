@@ -121,9 +121,23 @@ func without(object unstructured.Unstructured) map[string]any {
 	if status, ok := content["status"].(map[string]any); ok && status["observedGeneration"] != nil {
 		status = maps.Clone(status)
 		status["observedGeneration"] = status["observedGeneration"] == object.GetGeneration()
+		if object.GetKind() == "HorizontalPodAutoscaler" {
+			forgetful(status)
+		}
 		content["status"] = status
 	}
 	return content
+}
+
+// forgetful removes what an autoscaler notes of what it did only after it was done: it is lost with a life, as upstream.
+func forgetful(status map[string]any) {
+	delete(status, "lastScaleTime")
+	delete(status, "desiredReplicas")
+	conditions, _ := status["conditions"].([]any)
+	status["conditions"] = slices.DeleteFunc(slices.Clone(conditions), func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return condition["type"] == "ScaledToZero"
+	})
 }
 
 // unordered are lists in which the order says nothing.

@@ -96,13 +96,18 @@ func (p *pass) reportProgress() {
 		subject = fmt.Sprintf("ReplicaSet %q", p.newSet.Name)
 	}
 	current := condition(&d.Status, appsv1.DeploymentProgressing)
+	done := newCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue,
+		reasonAvailable, subject+" has successfully progressed.", p.now)
 	if current != nil && current.Reason == reasonAvailable && p.status.Replicas == p.status.UpdatedReplicas {
-		return
+		// Whoever created the newest ReplicaSet may have ended before it said so; then this is still about another one.
+		if current.Message == done.Message || !complete(d, &p.status) {
+			return
+		}
+		removeCondition(&p.status, appsv1.DeploymentProgressing)
 	}
 	switch {
 	case complete(d, &p.status):
-		setCondition(&p.status, newCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue,
-			reasonAvailable, subject+" has successfully progressed.", p.now))
+		setCondition(&p.status, done)
 	case moved(&d.Status, &p.status):
 		// Unlike others this condition is renewed for the same reason too: its update
 		// time is when progress was last seen.
