@@ -28,6 +28,18 @@ func (s *Server) extensions() admission.Extensions {
 	}
 }
 
+// switchPlugins leaves the plugins in the chain that the options ask for.
+func (s *Server) switchPlugins(chain *admission.Chain) error {
+	missing, err := chain.Enable(s.options.EnableAdmissionPlugins)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		s.log.Warn("admission plugins that are asked for and not there", "plugins", missing)
+	}
+	return chain.Disable(s.options.DisableAdmissionPlugins)
+}
+
 // endpoint gives the address of one ready endpoint of a Service's port.
 func (s *Server) endpoint(namespace, name string, port int32) (string, error) {
 	own := objects{s.handlers}

@@ -53,6 +53,10 @@ type Options struct {
 	// ServiceNodePorts is the range of node ports, both ends included; zero: 30000-32767.
 	ServiceNodePorts [2]int
 
+	// EnableAdmissionPlugins and DisableAdmissionPlugins are upstream's names. All plugins that this server has are on unless
+	// they are disabled.
+	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+
 	Kubelet KubeletClient
 	// PodDial reaches addresses of pods, where webhooks are that a Service names; nil: the plain network.
 	PodDial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -113,6 +113,9 @@ func (s *Server) register(all []*resource.Resource) error {
 		Collection: s.cache.Collection("/registry/services/specs/"), ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts})
 	chain := admission.New(objects{s.handlers}, s.extensions())
 	chain.UseQuotas(quotas{s}, time.Now)
+	if err := s.switchPlugins(chain); err != nil {
+		return err
+	}
 	for _, r := range all {
 		if r.Question {
 			s.handlers.Answer(r)

@@ -27,6 +27,8 @@ type apiserverFlags struct {
 	advertiseAddress                           string
 	certFile, keyFile, clientCAFile            string
 	tokenAuthFile                              string
+	certDir                                    string
+	enablePlugins, disablePlugins              []string
 	issuer, signingKeyFile                     string
 	publicKeyFiles                             []string
 	serviceRange, nodePorts                    string
@@ -36,11 +38,16 @@ type apiserverFlags struct {
 
 func newAPIServer() *cobra.Command {
 	var flags apiserverFlags
+	return newAPIServerWith(&flags, func(command *cobra.Command) error { return runAPIServer(command, flags) })
+}
+
+// newAPIServerWith makes a command with the API server's flags.
+func newAPIServerWith(flags *apiserverFlags, run func(*cobra.Command) error) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "apiserver",
 		Short: "Run the API server",
 		Args:  cobra.NoArgs,
-		RunE:  func(command *cobra.Command, _ []string) error { return runAPIServer(command, flags) },
+		RunE:  func(command *cobra.Command, _ []string) error { return run(command) },
 	}
 	set := command.Flags()
 	set.StringVar(&flags.dataDir, "data-dir", "", "the directory of the embedded etcd, when no --etcd-servers are given")
@@ -54,6 +61,9 @@ func newAPIServer() *cobra.Command {
 	set.StringVar(&flags.advertiseAddress, "advertise-address", "", "the address at which pods reach this server (default: --bind-address, if it is one)")
 	set.StringVar(&flags.certFile, "tls-cert-file", "", "the serving certificate (default: made for this run alone)")
 	set.StringVar(&flags.keyFile, "tls-private-key-file", "", "the serving certificate's key")
+	set.StringVar(&flags.certDir, "cert-dir", "", "the directory of apiserver.crt and apiserver.key, which are made there if they are missing; --tls-cert-file goes before it")
+	set.StringSliceVar(&flags.enablePlugins, "enable-admission-plugins", nil, "admission plugins that must be there; all that this server has are on")
+	set.StringSliceVar(&flags.disablePlugins, "disable-admission-plugins", nil, "admission plugins to switch off")
 	set.StringVar(&flags.clientCAFile, "client-ca-file", "", "the authority of clients' certificates (default: none are accepted)")
 	set.StringVar(&flags.tokenAuthFile, "token-auth-file", "", "a CSV file of static tokens: token,name,uid,groups")
 	set.StringVar(&flags.issuer, "service-account-issuer", "https://kubernetes.default.svc.cluster.local", "who issues ServiceAccount tokens")
@@ -90,6 +100,7 @@ func apiserverOptions(flags apiserverFlags) (apiserver.Options, error) {
 	options := apiserver.Options{
 		DataDir: flags.dataDir, UnsafeNoFsync: flags.unsafeNoFsync, EtcdServers: flags.etcdServers,
 		TokenAuthFile: flags.tokenAuthFile, ServiceAccountIssuer: flags.issuer, AdvertisePort: flags.securePort,
+		EnableAdmissionPlugins: flags.enablePlugins, DisableAdmissionPlugins: flags.disablePlugins,
 	}
 	if flags.dataDir == "" && len(flags.etcdServers) == 0 {
 		return options, errors.New("one of --data-dir and --etcd-servers is needed")
@@ -167,7 +178,7 @@ func clientTLS(caFlag, caFile, certFile, keyFile string) (*tls.Config, error) {
 	return config, nil
 }
 
-// servingCertificate reads the certificate, or makes one by an authority that is forgotten at once.
+// servingCertificate reads the certificate, or makes one.
 func servingCertificate(flags apiserverFlags) (tls.Certificate, error) {
 	if flags.certFile != "" {
 		certificate, err := tls.LoadX509KeyPair(flags.certFile, flags.keyFile)
@@ -176,19 +187,34 @@ func servingCertificate(flags apiserverFlags) (tls.Certificate, error) {
 		}
 		return certificate, nil
 	}
+	if flags.certDir != "" {
+		certificate, err := certificateIn(flags.certDir, func() ([]byte, []byte, error) {
+			pair, err := ownPair(flags.bindAddress)
+			return pair.Certificate, pair.Key, err
+		})
+		if err != nil {
+			return tls.Certificate{}, fmt.Errorf("--cert-dir: %w", err)
+		}
+		return certificate, nil
+	}
+	pair, err := ownPair(flags.bindAddress)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return pair.TLS()
+}
+
+// ownPair makes a serving certificate by an authority that is forgotten at once.
+func ownPair(bindAddress string) (pki.Pair, error) {
 	ca, err := pki.NewCA("kogge-apiserver")
 	if err != nil {
-		return tls.Certificate{}, err
+		return pki.Pair{}, err
 	}
 	addresses := []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()}
-	if bound, err := netip.ParseAddr(flags.bindAddress); err == nil && !bound.IsUnspecified() {
+	if bound, err := netip.ParseAddr(bindAddress); err == nil && !bound.IsUnspecified() {
 		addresses = append(addresses, bound)
 	}
-	serving, err := ca.Server(serverNames, addresses)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return serving.TLS()
+	return ca.Server(serverNames, addresses)
 }
 
 // serverNames are the DNS names by which pods and people call the API server.

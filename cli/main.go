@@ -42,11 +42,11 @@ func newRoot() *cobra.Command {
 		command.GroupID = "clusters"
 		root.AddCommand(command)
 	}
-	for _, command := range []*cobra.Command{newServer(), newAPIServer(), newControllers(), newScheduler(), newKubelet(), newProxy()} {
+	for _, command := range []*cobra.Command{newServer(), newAPIServer(), newControllers(), newScheduler(), newKubelet(), newProxy(), newKubeAPIServer()} {
 		command.GroupID = "components"
 		root.AddCommand(command)
 	}
-	root.AddCommand(newVersion(), newSupervise(), newNodeInit())
+	root.AddCommand(newEnvtest(), newVersion(), newSupervise(), newNodeInit())
 	return root
 }
 

@@ -118,14 +118,7 @@ func runServer(command *cobra.Command, flags serverFlags) error {
 	}
 	together = append(together, images...)
 	for _, run := range runs {
-		together = append(together, func(ctx context.Context) error {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-server.Ready():
-				return run(ctx)
-			}
-		})
+		together = append(together, whenReady(server, run))
 	}
 	return runTogether(ctx, together)
 }

@@ -11,5 +11,5 @@ import (
 
 func main() {
 	ctrllog.SetLogger(logr.Discard()) // managers of controllers have loggers of their own
-	os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(cli.Run(os.Args, os.Stdout, os.Stderr))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -52,13 +53,32 @@ func add(env component.Environment) error {
 	}
 	deleted := predicate.NewPredicateFuncs(func(object client.Object) bool { return object.GetDeletionTimestamp() != nil })
 	err = env.Controller(name, workers).
-		For(&corev1.Namespace{}, builder.WithPredicates(deleted)).
+		Watches(&corev1.Namespace{}, handler.Funcs{CreateFunc: found, UpdateFunc: changed}, builder.WithPredicates(deleted)).
 		Watches(&corev1.Pod{}, handler.Funcs{DeleteFunc: r.podGone}).
 		Complete(component.Quietly(r))
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
 	return nil
+}
+
+// settle is how long a namespace is left alone after its deletion was asked for: who deletes a list of objects that begins with their
+// namespace finds the others still there. Upstream waits for 5 seconds, for the sake of API servers that don't know yet.
+const settle = 500 * time.Millisecond
+
+// found looks at a namespace that was there before the controller.
+func found(_ context.Context, e event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: e.Object.GetName()}})
+}
+
+// changed looks at a namespace in a moment if its deletion was asked for just now, else at once.
+func changed(_ context.Context, e event.UpdateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	key := reconcile.Request{NamespacedName: types.NamespacedName{Name: e.ObjectNew.GetName()}}
+	if e.ObjectOld.GetDeletionTimestamp() == nil {
+		queue.AddAfter(key, settle)
+		return
+	}
+	queue.Add(key)
 }
 
 type reconciler struct {
