@@ -102,12 +102,15 @@ func TestTheAPIServerIsTheOnlyDoor(t *testing.T) {
 	}
 }
 
+// isEtcd is the program of etcd, whole: to be it is not to speak to it.
+const isEtcd = "go.etcd.io/etcd/server/v3/etcdmain"
+
 // TestOnlyTheStoreSpeaksToEtcd and nothing is taken from upstream's programs.
 func TestOnlyTheStoreSpeaksToEtcd(t *testing.T) {
 	t.Parallel()
 	for _, f := range goFiles(t) {
 		for _, i := range f.imports {
-			if strings.HasPrefix(i, "go.etcd.io/") && !strings.HasPrefix(f.path, "apiserver/internal/store/") {
+			if strings.HasPrefix(i, "go.etcd.io/") && !strings.HasPrefix(f.path, "apiserver/internal/store/") && (i != isEtcd || component(f.path) != "") {
 				t.Errorf("%s imports %s: only the API server's store speaks to etcd", f.path, i)
 			}
 			if i == "k8s.io/kubernetes" || strings.HasPrefix(i, "k8s.io/kubernetes/") {
