@@ -11,6 +11,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
+	"go.etcd.io/etcd/server/v3/proxy/grpcproxy/adapter"
 )
 
 // Prefix is the first part of every key, as a genuine API server's default --etcd-prefix.
@@ -34,6 +36,8 @@ type Options struct {
 type Store struct {
 	client *clientv3.Client
 	member *embed.Etcd // nil with an external cluster
+	// watcher makes a watcher with streams of its own; it is to be closed.
+	watcher func() clientv3.Watcher
 
 	// committed is the highest revision that a write through this Store returned. With an embedded
 	// member, which has no other writer, no revision above it exists that anyone was told of.
@@ -75,6 +79,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 			return nil, err
 		}
 		s.member, s.client = member, client
+		watches := adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(member.Server))
+		s.watcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, client) }
 	} else {
 		client, err := clientv3.New(clientv3.Config{
 			Endpoints: o.Endpoints, TLS: o.TLS, DialTimeout: 20 * time.Second, Logger: zapTo(o.Logger),
@@ -84,6 +90,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 			return nil, fmt.Errorf("etcd client: %w", err)
 		}
 		s.client = client
+		s.watcher = func() clientv3.Watcher { return clientv3.NewWatcher(client) }
 	}
 	if err := s.readRevision(ctx, o.Logger); err != nil {
 		return nil, errors.Join(err, s.Close())

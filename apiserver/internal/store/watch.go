@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -25,13 +26,50 @@ type Change struct {
 // revision is gone, or a value before it that was asked for: at the very revision of a compaction etcd still tells of a change, but
 // not of what was there before.
 func (s *Store) Watch(ctx context.Context, prefix string, revision int64, previous bool, f func(seen int64, changes []Change) error) error {
+	return follow(ctx, s.client, prefix, revision, previous, f)
+}
+
+// Replay is Watch with the values before, for changes that lie back: etcd is asked until the end how far it is, since of keys in
+// which nothing changed it tells nothing else. It has a stream of its own: etcd is silent on one with a watch that waits for its
+// first change, as that of everything does after a start.
+func (s *Store) Replay(ctx context.Context, prefix string, revision int64, f func(seen int64, changes []Change) error) error {
+	watcher := s.watcher()
+	defer watcher.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	asked := make(chan error, 1)
+	go func() { asked <- askProgress(ctx, watcher) }()
+	err := follow(ctx, watcher, prefix, revision, true, f)
+	cancel()
+	return errors.Join(err, <-asked)
+}
+
+// progressInterval is how often a replay asks.
+const progressInterval = 20 * time.Millisecond
+
+// askProgress asks until ctx ends.
+func askProgress(ctx context.Context, watcher clientv3.Watcher) error {
+	tick := time.NewTicker(progressInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := watcher.RequestProgress(stream(ctx)); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("progress of a watch: %w", err)
+		}
+	}
+}
+
+func follow(ctx context.Context, watcher clientv3.Watcher, prefix string, revision int64, previous bool, f func(seen int64, changes []Change) error) error {
 	opts := []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithRev(revision + 1), clientv3.WithProgressNotify()}
 	if previous {
 		opts = append(opts, clientv3.WithPrevKV())
 	}
 	ctx, cancel := context.WithCancel(stream(ctx))
 	defer cancel()
-	for r := range s.client.Watch(ctx, prefix, opts...) {
+	for r := range watcher.Watch(ctx, prefix, opts...) {
 		if err := r.Err(); err != nil {
 			if errors.Is(err, rpctypes.ErrCompacted) {
 				return ErrCompacted

@@ -45,8 +45,16 @@ type world struct {
 // newWorld opens a store of the test's own with a cache on it.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	w, stop := openWorld(t, t.TempDir())
+	t.Cleanup(stop)
+	return w
+}
+
+// openWorld opens the store of a folder with a cache on it, until stop is called.
+func openWorld(t *testing.T, dir string) (w *world, stop func()) {
+	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), UnsafeNoFsync: true, Logger: log})
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, UnsafeNoFsync: true, Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,18 +62,19 @@ func newWorld(t *testing.T) *world {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()
-	t.Cleanup(func() {
+	stop = func() {
 		cancel()
 		if err := errors.Join(<-done, s.Close()); err != nil {
 			t.Error(err)
 		}
-	})
+	}
 	select {
 	case <-c.Ready():
 	case <-t.Context().Done():
+		stop()
 		t.Fatal("not ready")
 	}
-	return &world{t, s, c, c.Collection(prefix)}
+	return &world{t, s, c, c.Collection(prefix)}, stop
 }
 
 func object(ns, name, value string) *corev1.ConfigMap {
@@ -316,15 +325,15 @@ func BenchmarkWrite(b *testing.B) {
 // told at once of what comes, although nothing changed since.
 func TestWatchOfAQuietCollection(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	dir := t.TempDir()
+	w, stop := openWorld(t, dir)
 	first := w.put("n", "a", "1", true)
 	if _, err := w.store.Create(t.Context(), "/registry/elsewhere", []byte("x"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cache.Add(t.Context(), prefix, codec{}); err != nil {
-		t.Fatal(err)
-	}
-	w.col = w.cache.Collection(prefix)
+	stop()
+	w, stop = openWorld(t, dir)
+	defer stop()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	watcher, err := w.col.Watch(ctx, first, cache.Filter{})
@@ -333,9 +342,9 @@ func TestWatchOfAQuietCollection(t *testing.T) {
 	}
 	defer w.col.Stop(watcher)
 	for watcher.Replaying() {
-		quiet, stop := context.WithTimeout(ctx, 20*time.Millisecond)
+		quiet, cancelQuiet := context.WithTimeout(ctx, 20*time.Millisecond)
 		events, err := watcher.Next(quiet)
-		stop()
+		cancelQuiet()
 		if len(events) > 0 || ctx.Err() != nil {
 			t.Fatalf("%v, %v", events, err)
 		}

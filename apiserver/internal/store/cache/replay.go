@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store"
 )
@@ -16,9 +15,6 @@ type replay struct {
 	cancel  context.CancelFunc
 }
 
-// replayInterval is how often etcd is asked whether all that was replayed.
-const replayInterval = 20 * time.Millisecond
-
 var errReplayed = errors.New("replayed")
 
 // replay begins to read the changes in (from, to]. It ends with ctx.
@@ -27,13 +23,8 @@ func (c *Collection) replay(ctx context.Context, from, to int64) *replay {
 	r := &replay{batches: make(chan []*Event), cancel: cancel}
 	go func() {
 		defer close(r.batches)
-		asked := make(chan struct{})
-		go func() {
-			defer close(asked)
-			c.cache.askProgress(ctx)
-		}()
-		defer func() { cancel(); <-asked }()
-		r.err = c.cache.store.Watch(ctx, c.prefix, from, true, func(seen int64, changes []store.Change) error {
+		defer cancel()
+		r.err = c.cache.store.Replay(ctx, c.prefix, from, func(seen int64, changes []store.Change) error {
 			batch, err := c.replayed(changes, to)
 			if err != nil {
 				return err
@@ -50,23 +41,6 @@ func (c *Collection) replay(ctx context.Context, from, to int64) *replay {
 		})
 	}()
 	return r
-}
-
-// askProgress asks etcd again and again how far its watches are, until ctx ends: of a kind in which nothing changed it tells
-// nothing else.
-func (c *Cache) askProgress(ctx context.Context) {
-	tick := time.NewTicker(replayInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := c.store.RequestProgress(ctx); err != nil && ctx.Err() == nil {
-			c.log.Warn("progress of a replay", "error", err)
-		}
-	}
 }
 
 // replayed makes events of the changes up to a revision.
