@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kogge-dev/kogge/apiserver"
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
@@ -45,6 +46,8 @@ type Options struct {
 	Controllers []string
 	// WithoutScheduler leaves pods where they are.
 	WithoutScheduler bool
+	// Scheduler is the scheduler's configuration, as scheduler/configuration reads it from a file; nil: the default profile alone.
+	Scheduler *configv1.KubeSchedulerConfiguration
 	// Logger takes what the components say; nil: nobody hears it.
 	Logger *slog.Logger
 }
@@ -200,7 +203,7 @@ func (c *Cluster) startComponents() error {
 	if c.options.WithoutScheduler {
 		return nil
 	}
-	s, err := scheduler.New(scheduler.Options{Config: c.inProcess(scheduling), Logger: c.log.With("component", "kube-scheduler")})
+	s, err := scheduler.New(scheduler.Options{Config: c.inProcess(scheduling), Logger: c.log.With("component", "kube-scheduler"), Configuration: c.options.Scheduler})
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,12 @@ type world struct {
 
 func start(t *testing.T) *world {
 	t.Helper()
-	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 2, Logger: slog.New(slog.DiscardHandler)})
+	return startWith(t, cluster.Options{Nodes: 2, Logger: slog.New(slog.DiscardHandler)})
+}
+
+func startWith(t *testing.T, options cluster.Options) *world {
+	t.Helper()
+	c, err := cluster.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +142,16 @@ func (w *world) refused(name, why string) {
 }
 
 func (w *world) event(ctx context.Context, pod, reason, note string) string {
+	return w.eventBy(ctx, "default-scheduler", pod, reason, note)
+}
+
+func (w *world) eventBy(ctx context.Context, controller, pod, reason, note string) string {
 	events, err := w.client.EventsV1().Events("default").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err.Error()
 	}
 	for _, e := range events.Items {
-		if e.Regarding.Name == pod && e.Reason == reason && e.Note == note && e.ReportingController == "default-scheduler" {
+		if e.Regarding.Name == pod && e.Reason == reason && e.Note == note && e.ReportingController == controller {
 			return ""
 		}
 	}

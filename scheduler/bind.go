@@ -26,7 +26,7 @@ func (s *Scheduler) bind(ctx context.Context, c *cycle, node string) {
 		s.refuse(ctx, c, status.AsError())
 		return
 	}
-	s.events.Eventf(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
+	s.recorders[pod.Spec.SchedulerName].Eventf(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
 		"Successfully assigned %v/%v to %v", pod.Namespace, pod.Name, node)
 }
 

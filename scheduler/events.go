@@ -88,7 +88,7 @@ func podChange(before, after *corev1.Pod) (change framework.Change) {
 func (s *Scheduler) waitingHandler() toolscache.ResourceEventHandler {
 	return handler[*corev1.Pod]{
 		wanted: func(pod *corev1.Pod) bool {
-			return pod.Spec.NodeName == "" && pod.Spec.SchedulerName == name && !finished(pod)
+			return pod.Spec.NodeName == "" && s.profiles[pod.Spec.SchedulerName] != nil && !finished(pod)
 		},
 		add: func(pod *corev1.Pod) {
 			s.nominate(pod, pod.Status.NominatedNodeName)

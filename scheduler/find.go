@@ -96,7 +96,7 @@ func (s *finder) filter(c *cycle) (feasible []*framework.NodeInfo, failed *frame
 	if node := s.nominatedFor(c); node != nil {
 		return []*framework.NodeInfo{node}, failed, nil
 	}
-	enough := enoughNodes(len(all))
+	enough := enoughNodes(len(all), c.profile.Percentage)
 	beside := s.nominated.Any()
 	looked := 0
 	for ; looked < len(tried) && len(feasible) < enough; looked++ {
@@ -154,12 +154,14 @@ const minEnough = 100
 
 // enoughNodes is how many feasible nodes are looked for among so many: half of them less a
 // percent for every 125, at least 5 %, at least 100. Of 1,000 nodes it is 420, of 5,000
-// 500.
-func enoughNodes(all int) int {
-	if all < minEnough {
+// 500. A configuration may name another percentage; 0 names none.
+func enoughNodes(all, percent int) int {
+	if all < minEnough || percent == 100 {
 		return all
 	}
-	percent := max(50-all/125, 5)
+	if percent == 0 {
+		percent = max(50-all/125, 5)
+	}
 	return max(all*percent/100, minEnough)
 }
 

@@ -6,8 +6,13 @@ import "testing"
 func TestEnoughNodes(t *testing.T) {
 	t.Parallel()
 	for all, want := range map[int]int{1: 1, 99: 99, 100: 100, 200: 100, 1000: 420, 5000: 500, 6000: 300} {
-		if got := enoughNodes(all); got != want {
+		if got := enoughNodes(all, 0); got != want {
 			t.Errorf("of %d nodes %d are enough, want %d", all, got, want)
+		}
+	}
+	for percent, want := range map[int]int{1: 100, 30: 300, 100: 1000} {
+		if got := enoughNodes(1000, percent); got != want {
+			t.Errorf("of 1000 nodes %d %% are %d, want %d", percent, got, want)
 		}
 	}
 }

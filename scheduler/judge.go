@@ -7,8 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kogge-dev/kogge/scheduler/cache"
+	"github.com/kogge-dev/kogge/scheduler/configuration"
 	"github.com/kogge-dev/kogge/scheduler/framework"
 	"github.com/kogge-dev/kogge/scheduler/plugins"
 	"github.com/kogge-dev/kogge/scheduler/queue"
@@ -25,14 +27,26 @@ type Verdict struct {
 	Preemption *framework.Preemption
 }
 
-// Judge says what the default profile would do with a pod in a cluster of these objects,
-// without doing it. Objects of kinds that no plugin looks at are passed over.
-func Judge(objects []runtime.Object, pod *corev1.Pod) (*Verdict, error) {
+// Judge says what a scheduler with a configuration (nil: the defaults) would do with a pod in
+// a cluster of these objects, without doing it. Objects of kinds that no plugin looks at are
+// passed over.
+func Judge(c *configv1.KubeSchedulerConfiguration, objects []runtime.Object, pod *corev1.Pod) (*Verdict, error) {
+	if c == nil {
+		c = configuration.Default()
+	}
 	known := cache.New()
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	sources, err := plugins.NewSources(nil, factory)
 	if err != nil {
 		return nil, err
+	}
+	profiles, err := newProfiles(c, sources)
+	if err != nil {
+		return nil, err
+	}
+	profile := profiles[pod.Spec.SchedulerName]
+	if profile == nil {
+		return nil, fmt.Errorf("no profile is called %q", pod.Spec.SchedulerName)
 	}
 	for _, object := range objects {
 		if err := learn(known, factory, object); err != nil {
@@ -41,10 +55,10 @@ func Judge(objects []runtime.Object, pod *corev1.Pod) (*Verdict, error) {
 	}
 	f := newFinder()
 	known.Update(&f.snapshot)
-	c := newCycle(framework.NewProfile(plugins.Default(sources)...), &queue.Entry{Pod: pod})
-	feasible, scores, err := f.rate(c)
+	try := newCycle(profile, &queue.Entry{Pod: pod})
+	feasible, scores, err := f.rate(try)
 	if failed, ok := errors.AsType[*framework.Failed](err); ok {
-		return &Verdict{Message: failed.Error(), Preemption: c.preemption}, nil
+		return &Verdict{Message: failed.Error(), Preemption: try.preemption}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("judge pod %s/%s: %w", pod.Namespace, pod.Name, err)

@@ -113,6 +113,7 @@ func objects(t *testing.T, documents ...string) (all []runtime.Object) {
 func podWith(name, node string, priority int32, claims ...string) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name, pod.UID = "default", name, types.UID("uid-"+name)
+	pod.Spec.SchedulerName = corev1.DefaultSchedulerName
 	pod.Spec.NodeName, pod.Spec.Priority = node, &priority
 	pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "app:1"}}
 	for _, claim := range claims {
@@ -164,7 +165,7 @@ func TestVolumes(t *testing.T) {
 				all = append(all, other)
 			}
 			incoming := podWith("new", "", 10, c.claims...)
-			verdict, err := scheduler.Judge(all, incoming)
+			verdict, err := scheduler.Judge(nil, all, incoming)
 			if err != nil {
 				t.Fatal(err)
 			}

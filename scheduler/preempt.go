@@ -93,7 +93,7 @@ func (s *Scheduler) end(ctx context.Context, pod *corev1.Pod, node string, victi
 	if err != nil {
 		return err
 	}
-	s.events.Eventf(victim, pod, corev1.EventTypeNormal, "Preempted", "Preempting", "Preempted by pod %v on node %v", pod.UID, node)
+	s.recorders[pod.Spec.SchedulerName].Eventf(victim, pod, corev1.EventTypeNormal, "Preempted", "Preempting", "Preempted by pod %v on node %v", pod.UID, node)
 	return nil
 }
 

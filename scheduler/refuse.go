@@ -42,7 +42,7 @@ func (s *Scheduler) refuse(ctx context.Context, c *cycle, reason error) {
 		s.preempt(ctx, c)
 	}
 	message := reason.Error()
-	s.events.Eventf(pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", shortened(message))
+	s.recorders[pod.Spec.SchedulerName].Eventf(pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", shortened(message))
 	if err := s.setCondition(ctx, pod, reasonOf(reason), message, nominated); err != nil && ctx.Err() == nil {
 		s.logger.Warn("could not report that a pod can't be scheduled", "pod", pod.Namespace+"/"+pod.Name, "error", err)
 	}

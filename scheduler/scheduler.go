@@ -19,18 +19,16 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/kogge-dev/kogge/internal/patient"
 	"github.com/kogge-dev/kogge/scheduler/cache"
+	"github.com/kogge-dev/kogge/scheduler/configuration"
 	"github.com/kogge-dev/kogge/scheduler/framework"
 	"github.com/kogge-dev/kogge/scheduler/plugins"
 	"github.com/kogge-dev/kogge/scheduler/queue"
 )
-
-// name is the schedulerName of the pods that are this scheduler's, and what it calls
-// itself in events.
-const name = corev1.DefaultSchedulerName
 
 // binders is how many bindings may be under way at the same time.
 const binders = 64
@@ -42,17 +40,20 @@ type Options struct {
 	Logger *slog.Logger
 	// Clock is real time unless a test says otherwise.
 	Clock clock.Clock
+	// Configuration is what configuration.Load gave; nil for the defaults.
+	Configuration *configv1.KubeSchedulerConfiguration
 }
 
 // Scheduler places pods.
 type Scheduler struct {
-	client  kubernetes.Interface
-	logger  *slog.Logger
-	clock   clock.Clock
-	profile *framework.Profile
-	queue   *queue.Queue
-	cache   *cache.Cache
-	events  events.EventRecorder
+	client kubernetes.Interface
+	logger *slog.Logger
+	clock  clock.Clock
+	// profiles and recorders are by the schedulerName of pods; of others' pods there are none.
+	profiles  map[string]*framework.Profile
+	recorders map[string]events.EventRecorder
+	queue     *queue.Queue
+	cache     *cache.Cache
 
 	broadcaster events.EventBroadcaster
 	factory     informers.SharedInformerFactory
@@ -64,7 +65,7 @@ type Scheduler struct {
 	slots   chan struct{}
 }
 
-// New makes a scheduler with the default profile.
+// New makes a scheduler.
 func New(options Options) (*Scheduler, error) {
 	if options.Config == nil || options.Logger == nil {
 		return nil, errors.New("a scheduler needs a Config and a Logger")
@@ -97,17 +98,34 @@ func newScheduler(client kubernetes.Interface, options Options) (*Scheduler, err
 	if err != nil {
 		return nil, err
 	}
-	profile := framework.NewProfile(plugins.Default(sources)...)
+	if options.Configuration == nil {
+		options.Configuration = configuration.Default()
+	}
+	profiles, err := newProfiles(options.Configuration, sources)
+	if err != nil {
+		return nil, err
+	}
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	recorders := map[string]events.EventRecorder{}
+	for name := range profiles {
+		recorders[name] = broadcaster.NewRecorder(scheme.Scheme, name)
+	}
 	return &Scheduler{
-		client: client, logger: options.Logger, clock: options.Clock, profile: profile, factory: factory,
+		client: client, logger: options.Logger, clock: options.Clock, profiles: profiles, recorders: recorders, factory: factory,
 		queue: queue.New(queue.Options{
-			Clock: options.Clock, PreEnqueue: profile.PreEnqueue, Helps: profile.Helps,
+			Clock: options.Clock,
+			PreEnqueue: func(pod *corev1.Pod) *framework.Status {
+				return profiles[pod.Spec.SchedulerName].PreEnqueue(pod)
+			},
+			Helps: func(pod *corev1.Pod, refused map[string]bool, event framework.Event) bool {
+				return profiles[pod.Spec.SchedulerName].Helps(pod, refused, event)
+			},
+			MinBackoff: time.Duration(*options.Configuration.PodInitialBackoffSeconds) * time.Second,
+			MaxBackoff: time.Duration(*options.Configuration.PodMaxBackoffSeconds) * time.Second,
 		}),
 		cache:       cache.New(),
 		finder:      newFinder(),
 		broadcaster: broadcaster,
-		events:      broadcaster.NewRecorder(scheme.Scheme, name),
 		slots:       make(chan struct{}, binders),
 	}, nil
 }
@@ -183,7 +201,7 @@ func (s *Scheduler) place(ctx context.Context, entry *queue.Entry) {
 		s.queue.Done(entry.Pod.UID)
 		return
 	}
-	c := newCycle(s.profile, entry)
+	c := newCycle(s.profiles[entry.Pod.Spec.SchedulerName], entry)
 	s.cache.Update(&s.snapshot)
 	node, err := s.find(c)
 	if err != nil {

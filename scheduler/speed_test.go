@@ -43,7 +43,7 @@ func benchmarkFind(b *testing.B, of func(int) *corev1.Pod) {
 	b.ReportAllocs()
 	number := 0
 	for b.Loop() {
-		c := newCycle(s.profile, &queue.Entry{Pod: of(number)})
+		c := newCycle(s.profiles[corev1.DefaultSchedulerName], &queue.Entry{Pod: of(number)})
 		s.cache.Update(&s.snapshot)
 		node, err := s.find(c)
 		if err != nil {

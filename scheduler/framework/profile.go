@@ -17,6 +17,12 @@ type Weighted struct {
 // Profile runs plugins, step by step and in order. It is safe for concurrent use as far
 // as the plugins are.
 type Profile struct {
+	// Name is the schedulerName of its pods, and what is said in events.
+	Name string
+	// Percentage is how many of the nodes, in percent, are enough to choose from; 0 leaves it
+	// to the size of the cluster.
+	Percentage int
+
 	preEnqueue []PreEnqueue
 	preFilter  []PreFilter
 	filter     []Filter
@@ -36,37 +42,25 @@ type weightedScore struct {
 	weight int64
 }
 
-// NewProfile sorts plugins by the steps that they take part in.
+// NewProfile has each plugin take part in all steps that it knows.
 func NewProfile(plugins ...Weighted) *Profile {
 	p := &Profile{interests: map[string][]Interest{}}
-	for _, w := range plugins {
-		plugin := w.Plugin
-		p.preEnqueue = appendIf(p.preEnqueue, plugin)
-		p.preFilter = appendIf(p.preFilter, plugin)
-		p.filter = appendIf(p.filter, plugin)
-		p.adjust = appendIf(p.adjust, plugin)
-		p.postFilter = appendIf(p.postFilter, plugin)
-		p.preScore = appendIf(p.preScore, plugin)
-		p.reserve = appendIf(p.reserve, plugin)
-		p.permit = appendIf(p.permit, plugin)
-		p.preBind = appendIf(p.preBind, plugin)
-		p.bind = appendIf(p.bind, plugin)
-		if scorer, ok := plugin.(Score); ok {
-			p.score = append(p.score, weightedScore{Score: scorer, weight: w.Weight})
-		}
-		if interested, ok := plugin.(Interested); ok {
-			p.interests[plugin.Name()] = interested.Interests()
+	for _, step := range Steps() {
+		for _, plugin := range plugins {
+			if step.Takes(plugin.Plugin) {
+				step.add(p, plugin)
+			}
 		}
 	}
 	return p
 }
 
-func appendIf[T Plugin](list []T, plugin Plugin) []T {
-	if step, ok := plugin.(T); ok {
-		return append(list, step)
-	}
-	return list
-}
+// Add has a plugin take part in one step, after those that were added before. It must be one
+// that the step takes.
+func (p *Profile) Add(step Step, plugin Weighted) { step.add(p, plugin) }
+
+// Binds says that there is somebody to bind.
+func (p *Profile) Binds() bool { return len(p.bind) > 0 }
 
 // PreEnqueue gives the first refusal, or nil.
 func (p *Profile) PreEnqueue(pod *corev1.Pod) *Status {

@@ -81,6 +81,19 @@ func (r Resources) plus(other *Resources, sign int64) Resources {
 	return r
 }
 
+// Of is the amount of one resource.
+func (r *Resources) Of(name corev1.ResourceName) int64 {
+	switch name {
+	case corev1.ResourceCPU:
+		return r.MilliCPU
+	case corev1.ResourceMemory:
+		return r.Memory
+	case corev1.ResourceEphemeralStorage:
+		return r.EphemeralStorage
+	}
+	return r.Scalar[name]
+}
+
 // IsZero says that nothing is asked for.
 func (r *Resources) IsZero() bool {
 	return r.MilliCPU == 0 && r.Memory == 0 && r.EphemeralStorage == 0 && len(r.Scalar) == 0

@@ -165,7 +165,7 @@ func TestPreferredCompany(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			nodes := cluster{newNode("a", inZone("a")).WithPod(newPod(c.there...)), newNode("b", inZone("b"))}
-			plugin, state, pod := interPodAffinity{sources: noSources(), counts: newPodCounts()}, framework.NewCycleState(), newPod(c.pod...)
+			plugin, state, pod := interPodAffinity{hardWeight: 1, sources: noSources(), counts: newPodCounts()}, framework.NewCycleState(), newPod(c.pod...)
 			scores := []int64{0, 0}
 			if status := plugin.PreScore(state, pod, nodes, nodes); !status.IsSkip() {
 				scores = []int64{plugin.Score(state, pod, nodes[0]), plugin.Score(state, pod, nodes[1])}
@@ -251,7 +251,7 @@ func TestSoftSpreading(t *testing.T) {
 	sources := known(t, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}},
 	})
-	plugin, pod := podTopologySpread{sources: sources, counts: newPodCounts()}, newPod(called("web"))
+	plugin, pod := podTopologySpread{defaults: systemConstraints, system: true, sources: sources, counts: newPodCounts()}, newPod(called("web"))
 	nodes := cluster{
 		newNode("a1", inZone("a")).WithPod(newPod(called("web"))), newNode("a2", inZone("a")), newNode("b1", inZone("b")),
 	}

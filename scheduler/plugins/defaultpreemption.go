@@ -12,7 +12,11 @@ import (
 
 // defaultPreemption says for a pod that fits nowhere which less urgent pods to end so that
 // it does, or why that wouldn't help.
-type defaultPreemption struct{ sources *Sources }
+type defaultPreemption struct {
+	sources *Sources
+	// Among how many nodes is chosen: this part of them, and at least so many.
+	percentage, absolute int
+}
 
 func (defaultPreemption) Name() string { return "DefaultPreemption" }
 
@@ -24,7 +28,7 @@ func (d defaultPreemption) PostFilter(attempt *framework.Attempt) (*framework.Pr
 	if err != nil {
 		return nil, framework.AsStatus(fmt.Errorf("preemption: %w", err))
 	}
-	candidates, why := preemption.Find(attempt, budgets)
+	candidates, why := preemption.Find(attempt, budgets, d.percentage, d.absolute)
 	if len(candidates) == 0 {
 		return &framework.Preemption{}, preemptionStatus(why.Error())
 	}

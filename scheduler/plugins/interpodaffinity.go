@@ -14,6 +14,10 @@ import (
 type interPodAffinity struct {
 	sources *Sources
 	counts  *podCounts
+	// hardWeight is how much a pod that requires the new one's company counts for a node.
+	hardWeight int64
+	// ownWishesOnly says that pods without wishes aren't drawn by those of others.
+	ownWishesOnly bool
 }
 
 const companyKey = "InterPodAffinity"

@@ -10,9 +10,6 @@ import (
 
 const companyScoreKey = "InterPodAffinity/score"
 
-// hardWeight is how much a pod that requires the new one's company counts.
-const hardWeight = 1
-
 // attraction is how much each place draws the pod (or, negative, repels it).
 type attraction map[string]map[string]int64
 
@@ -30,7 +27,11 @@ func (m attraction) add(node *corev1.Node, key string, weight int64) {
 // PreScore looks at all pods if the new one has wishes, else only at those that have.
 func (a interPodAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo, all framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {
 	sums := attraction{}
-	if len(pod.Affinity.Preferred)+len(pod.Affinity.PreferredAnti) > 0 {
+	wishes := len(pod.Affinity.Preferred)+len(pod.Affinity.PreferredAnti) > 0
+	if !wishes && a.ownWishesOnly {
+		return framework.NewStatus(framework.Skip)
+	}
+	if wishes {
 		for _, node := range all.Nodes() {
 			for _, other := range node.Pods {
 				a.attract(sums, pod, other, node.Node)
@@ -66,7 +67,9 @@ func (a interPodAffinity) attract(sums attraction, pod, other *framework.PodInfo
 	}
 	add(pod.Affinity.Preferred, other.Pod, 1, 0)
 	add(pod.Affinity.PreferredAnti, other.Pod, -1, 0)
-	add(other.Affinity.Required, pod.Pod, 1, hardWeight)
+	if a.hardWeight > 0 {
+		add(other.Affinity.Required, pod.Pod, 1, a.hardWeight)
+	}
 	add(other.Affinity.Preferred, pod.Pod, 1, 0)
 	add(other.Affinity.PreferredAnti, pod.Pod, -1, 0)
 }

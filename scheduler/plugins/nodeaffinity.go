@@ -1,18 +1,41 @@
 package plugins
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
 
 // nodeAffinity refuses nodes that don't match the pod's nodeSelector and required
 // affinity, and rates nodes by its preferred affinity.
-type nodeAffinity struct{}
+type nodeAffinity struct {
+	// added is demanded, and addedPreferred wished for, in the name of every pod.
+	added          *nodeaffinity.NodeSelector
+	addedPreferred *nodeaffinity.PreferredSchedulingTerms
+}
+
+func newNodeAffinity(args *configv1.NodeAffinityArgs) (n nodeAffinity, err error) {
+	if args.AddedAffinity == nil {
+		return n, nil
+	}
+	if required := args.AddedAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+		if n.added, err = nodeaffinity.NewNodeSelector(required); err != nil {
+			return n, fmt.Errorf("parsing addedAffinity.requiredDuringSchedulingIgnoredDuringExecution: %w", err)
+		}
+	}
+	if preferred := args.AddedAffinity.PreferredDuringSchedulingIgnoredDuringExecution; len(preferred) > 0 {
+		if n.addedPreferred, err = nodeaffinity.NewPreferredSchedulingTerms(preferred); err != nil {
+			return n, fmt.Errorf("parsing addedAffinity.preferredDuringSchedulingIgnoredDuringExecution: %w", err)
+		}
+	}
+	return n, nil
+}
 
 // requiredAffinity and preferredAffinity are what the steps leave each other.
 type (
@@ -27,19 +50,27 @@ const (
 
 func (nodeAffinity) Name() string { return "NodeAffinity" }
 
-func (nodeAffinity) Interests() []framework.Interest {
+func (n nodeAffinity) Interests() []framework.Interest {
 	return []framework.Interest{
 		{Changes: framework.NodeAdded | framework.NodeLabels, Helps: func(pod *corev1.Pod, event framework.Event) bool {
-			matches, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(event.NodeAfter)
-			return err != nil || matches
+			if n.added != nil && !n.added.Match(event.NodeAfter) {
+				return false
+			}
+			demands := nodeaffinity.GetRequiredNodeAffinity(pod)
+			matches, err := demands.Match(event.NodeAfter)
+			if err != nil || !matches || event.NodeBefore == nil {
+				return err != nil || matches
+			}
+			matched, err := demands.Match(event.NodeBefore)
+			return err != nil || !matched // it does now, and didn't
 		}},
 		{Changes: framework.SelfChanged},
 	}
 }
 
-func (nodeAffinity) PreFilter(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot) ([]string, *framework.Status) {
+func (n nodeAffinity) PreFilter(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot) ([]string, *framework.Status) {
 	terms := requiredTerms(pod.Pod)
-	if terms == nil && pod.Pod.Spec.NodeSelector == nil {
+	if terms == nil && pod.Pod.Spec.NodeSelector == nil && n.added == nil {
 		return nil, framework.NewStatus(framework.Skip)
 	}
 	state.Write(requiredKey, nodeaffinity.GetRequiredNodeAffinity(pod.Pod))
@@ -85,7 +116,10 @@ func namedNodes(terms []corev1.NodeSelectorTerm) (names []string, limited bool) 
 	return slices.Compact(names), len(terms) > 0
 }
 
-func (nodeAffinity) Filter(state *framework.CycleState, _ *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
+func (n nodeAffinity) Filter(state *framework.CycleState, _ *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
+	if n.added != nil && !n.added.Match(node.Node) {
+		return enforcedMismatch
+	}
 	required, ok := framework.Read[requiredAffinity](state, requiredKey)
 	if !ok {
 		return nil
@@ -97,12 +131,18 @@ func (nodeAffinity) Filter(state *framework.CycleState, _ *framework.PodInfo, no
 	return affinityMismatch
 }
 
-var affinityMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match Pod's node affinity/selector")
+var (
+	affinityMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match Pod's node affinity/selector")
+	enforcedMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match scheduler-enforced node affinity")
+)
 
-func (nodeAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {
+func (n nodeAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {
 	affinity := pod.Pod.Spec.Affinity
 	if affinity == nil || affinity.NodeAffinity == nil ||
 		len(affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		if n.addedPreferred != nil {
+			return nil
+		}
 		return framework.NewStatus(framework.Skip)
 	}
 	terms, err := nodeaffinity.NewPreferredSchedulingTerms(affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
@@ -113,11 +153,14 @@ func (nodeAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo
 	return nil
 }
 
-func (nodeAffinity) Score(state *framework.CycleState, _ *framework.PodInfo, node *framework.NodeInfo) int64 {
-	if terms, ok := framework.Read[preferredAffinity](state, preferredKey); ok {
-		return terms.Score(node.Node)
+func (n nodeAffinity) Score(state *framework.CycleState, _ *framework.PodInfo, node *framework.NodeInfo) (score int64) {
+	if n.addedPreferred != nil {
+		score = n.addedPreferred.Score(node.Node)
 	}
-	return 0
+	if terms, ok := framework.Read[preferredAffinity](state, preferredKey); ok {
+		score += terms.Score(node.Node)
+	}
+	return score
 }
 
 func (nodeAffinity) Normalize(scores []int64) { normalize(scores, false) }

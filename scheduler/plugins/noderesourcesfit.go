@@ -3,15 +3,39 @@ package plugins
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
+	"github.com/kogge-dev/kogge/scheduler/configuration"
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
 
 // nodeResourcesFit refuses nodes that haven't enough left of what the pod asks for, and
 // rates those best that have the most left (least allocated).
-type nodeResourcesFit struct{}
+type nodeResourcesFit struct {
+	// ignored are resources, and groups of them (what stands before the slash), that
+	// somebody else sees to.
+	ignored, ignoredGroups []string
+	// strategy is how nodes are rated; nil for the default.
+	strategy *strategy
+}
+
+func newNodeResourcesFit(args *configv1.NodeResourcesFitArgs) nodeResourcesFit {
+	fit := nodeResourcesFit{ignored: args.IgnoredResources, ignoredGroups: args.IgnoredResourceGroups}
+	if !apiequality.Semantic.DeepEqual(args, configuration.NewArguments(fit.Name())) {
+		fit.strategy = newStrategy(args.ScoringStrategy)
+	}
+	return fit
+}
+
+// ignores says that a resource isn't looked at.
+func (f nodeResourcesFit) ignores(name corev1.ResourceName) bool {
+	group, _, grouped := strings.Cut(string(name), "/")
+	return slices.Contains(f.ignored, string(name)) || grouped && slices.Contains(f.ignoredGroups, group)
+}
 
 func (nodeResourcesFit) Name() string { return "NodeResourcesFit" }
 
@@ -26,7 +50,7 @@ func (f nodeResourcesFit) Interests() []framework.Interest {
 	}
 }
 
-func (nodeResourcesFit) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
+func (f nodeResourcesFit) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
 	asked := &pod.Requests
 	if fits(asked, node) {
 		return nil
@@ -49,7 +73,13 @@ func (nodeResourcesFit) Filter(_ *framework.CycleState, pod *framework.PodInfo, 
 	lacks(asked.Memory, node.Requested.Memory, node.Allocatable.Memory, "Insufficient memory")
 	lacks(asked.EphemeralStorage, node.Requested.EphemeralStorage, node.Allocatable.EphemeralStorage, "Insufficient ephemeral-storage")
 	for _, name := range slices.Sorted(maps.Keys(asked.Scalar)) {
+		if f.ignores(name) {
+			continue
+		}
 		lacks(asked.Scalar[name], node.Requested.Scalar[name], node.Allocatable.Scalar[name], "Insufficient "+string(name))
+	}
+	if len(reasons) == 0 {
+		return nil // all that it lacks is ignored
 	}
 	return framework.NewStatus(code, reasons...)
 }
@@ -73,7 +103,10 @@ func fits(asked *framework.Resources, node *framework.NodeInfo) bool {
 // Score is the mean of what would be left of CPU and memory, in percent:
 //
 //	10 CPU, 4 used, 1 asked for: (10-5)·100/10 = 50
-func (nodeResourcesFit) Score(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) int64 {
+func (f nodeResourcesFit) Score(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) int64 {
+	if f.strategy != nil {
+		return f.strategy.score(pod, node)
+	}
 	var sum, count int64
 	add := func(requested, has int64) {
 		if has == 0 {

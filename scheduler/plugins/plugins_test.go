@@ -228,7 +228,7 @@ func TestScores(t *testing.T) {
 			t.Errorf("least allocated: %s has %d, want %d", c.node.Node.Name, got, c.want)
 		}
 	}
-	balanced := balancedAllocation{}
+	balanced := balancedAllocation{resources: []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}}
 	// Parts used before 3/4 and 1/8, so 68 of 100; after 7/8 … with 4 GiB of memory: nearer.
 	if better, worse := balanced.Score(nil, newPod(asks("0", "4Gi")), skewed), balanced.Score(nil, newPod(asks("1", "0")), skewed); better <= 75 || worse >= 75 {
 		t.Errorf("a better balance has %d, a worse one %d", better, worse)

@@ -2,11 +2,13 @@ package plugins
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -16,12 +18,22 @@ import (
 type podTopologySpread struct {
 	sources *Sources
 	counts  *podCounts
+	// defaults are the constraints of pods that have none of their own and belong to a
+	// service or a set; system says that they are upstream's.
+	defaults []corev1.TopologySpreadConstraint
+	system   bool
+}
+
+func newPodTopologySpread(args *configv1.PodTopologySpreadArgs, sources *Sources) podTopologySpread {
+	if args.DefaultingType == configv1.SystemDefaulting {
+		return podTopologySpread{sources: sources, counts: sources.counts, defaults: systemConstraints, system: true}
+	}
+	return podTopologySpread{sources: sources, counts: sources.counts, defaults: args.DefaultConstraints}
 }
 
 func (podTopologySpread) Name() string { return "PodTopologySpread" }
 
-// systemConstraints are those of pods that have none of their own and belong to a service
-// or a set.
+// systemConstraints are upstream's defaults.
 var systemConstraints = []corev1.TopologySpreadConstraint{
 	{TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, MaxSkew: 3},
 	{TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway, MaxSkew: 5},
@@ -75,28 +87,34 @@ func withLabelKeys(selector labels.Selector, keys []string, own map[string]strin
 	return labels.SelectorFromSet(same).Add(requirements...)
 }
 
-// hard gives the constraints that must be satisfied. There are none by default.
-func (podTopologySpread) hard(pod *corev1.Pod) ([]constraint, error) {
-	return parseConstraints(pod, pod.Spec.TopologySpreadConstraints, corev1.DoNotSchedule)
+// hard gives the constraints that must be satisfied.
+func (p podTopologySpread) hard(pod *corev1.Pod) ([]constraint, error) {
+	return p.of(pod, corev1.DoNotSchedule)
 }
 
-// soft gives those that are only wished for; ours says that they are the default ones.
+// soft gives those that are only wished for; ours says that they are the system's.
 func (p podTopologySpread) soft(pod *corev1.Pod) (soft []constraint, ours bool, err error) {
+	soft, err = p.of(pod, corev1.ScheduleAnyway)
+	return soft, p.system && len(pod.Spec.TopologySpreadConstraints) == 0, err
+}
+
+// of gives a pod's constraints of one kind, or the default ones of that kind.
+func (p podTopologySpread) of(pod *corev1.Pod, action corev1.UnsatisfiableConstraintAction) ([]constraint, error) {
 	if len(pod.Spec.TopologySpreadConstraints) > 0 {
-		soft, err = parseConstraints(pod, pod.Spec.TopologySpreadConstraints, corev1.ScheduleAnyway)
-		return soft, false, err
+		return parseConstraints(pod, pod.Spec.TopologySpreadConstraints, action)
+	}
+	if !slices.ContainsFunc(p.defaults, func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == action }) {
+		return nil, nil
 	}
 	selector := p.sources.siblings(pod)
 	if selector.Empty() {
-		return nil, true, nil
+		return nil, nil
 	}
-	if soft, err = parseConstraints(pod, systemConstraints, corev1.ScheduleAnyway); err != nil {
-		return nil, true, err
+	constraints, err := parseConstraints(pod, p.defaults, action)
+	for i := range constraints {
+		constraints[i].selector = selector
 	}
-	for i := range soft {
-		soft[i].selector = selector
-	}
-	return soft, true, nil
+	return constraints, err
 }
 
 // counts says that the pods on a node count for the constraint.

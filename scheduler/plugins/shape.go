@@ -1,5 +1,12 @@
 package plugins
 
+import (
+	configv1 "k8s.io/kube-scheduler/config/v1"
+
+	"github.com/kogge-dev/kogge/scheduler/configuration"
+	"github.com/kogge-dev/kogge/scheduler/framework"
+)
+
 // shape is a score by utilization, in percent: straight lines between points, in order.
 type shape []shapePoint
 
@@ -21,5 +28,10 @@ func (s shape) at(utilization int64) int64 {
 	return s[len(s)-1].score
 }
 
-// emptier is the default shape: the less is used the better.
-var emptier = shape{{0, 100}, {100, 0}}
+// newShape takes the points from a configuration, whose scores go to 10.
+func newShape(points []configv1.UtilizationShapePoint) (s shape) {
+	for _, point := range points {
+		s = append(s, shapePoint{int64(point.Utilization), int64(point.Score) * framework.MaxScore / configuration.MaxCustomScore})
+	}
+	return s
+}

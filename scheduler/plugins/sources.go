@@ -34,6 +34,9 @@ type Sources struct {
 	// attachments are indexed by their node.
 	attachments toolscache.Indexer
 	storage     *volumes.Store
+
+	// counts is shared by the plugins of all profiles.
+	counts *podCounts
 }
 
 // attachmentsByNode is an index of VolumeAttachments.
@@ -72,6 +75,8 @@ func NewSources(client kubernetes.Interface, factory informers.SharedInformerFac
 		drivers:           factory.Storage().V1().CSIDrivers().Lister(),
 		attachments:       attachments.GetIndexer(),
 		storage:           store,
+
+		counts: newPodCounts(),
 	}, nil
 }
 

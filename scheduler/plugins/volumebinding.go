@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/component-helpers/storage/ephemeral"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
 	"github.com/kogge-dev/kogge/scheduler/volumes"
@@ -21,6 +22,10 @@ type volumeBinding struct {
 	// within is how long others may take to do their part of the binding.
 	within time.Duration
 	shape  shape
+}
+
+func newVolumeBinding(args *configv1.VolumeBindingArgs, sources *Sources) volumeBinding {
+	return volumeBinding{sources: sources, within: time.Duration(*args.BindTimeoutSeconds) * time.Second, shape: newShape(args.Shape)}
 }
 
 const volumeBindingKey = "VolumeBinding"

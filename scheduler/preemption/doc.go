@@ -7,7 +7,7 @@
 // Promises: no pod is a victim that is as urgent as the new one; budgets are violated only
 // when nothing else helps; nothing is changed, neither in the cluster nor in what is given.
 //
-//	candidates, why := preemption.Find(attempt, budgets)
+//	candidates, why := preemption.Find(attempt, budgets, 10, 100)
 //
 // Next: scheduler/plugins (DefaultPreemption) and scheduler/preempt.go, which carries it out.
 package preemption

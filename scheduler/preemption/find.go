@@ -16,19 +16,14 @@ type Candidate struct {
 	Violations int
 }
 
-// How many candidates are looked for: this part of the nodes, and at least so many.
-const (
-	minCandidatesPercent = 10
-	minCandidates        = 100
-)
-
 // Find gives the candidates that hurt least, equals in the nodes' order; none when nothing
-// would help, and then why.
-func Find(attempt *framework.Attempt, budgets []*policyv1.PodDisruptionBudget) ([]Candidate, *framework.Failed) {
+// would help, and then why. As many are looked for as are this percentage of the nodes, but
+// at least so many.
+func Find(attempt *framework.Attempt, budgets []*policyv1.PodDisruptionBudget, percentage, least int) ([]Candidate, *framework.Failed) {
 	why := framework.NewFailed(attempt.Failed.Total)
 	why.Others = framework.NewStatus(framework.Unresolvable, "Preemption is not helpful for scheduling")
 	nodes := promising(attempt)
-	enough := min(len(nodes), max(len(nodes)*minCandidatesPercent/100, minCandidates))
+	enough := min(len(nodes), max(attempt.Failed.Total*percentage/100, least))
 	var candidates []Candidate
 	harmless := false
 	for _, node := range nodes {

@@ -122,7 +122,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found, why := Find(attempt(pod{"new", 100, c.cpus, 0, ""}, c.nodes), c.budgets)
+			found, why := Find(attempt(pod{"new", 100, c.cpus, 0, ""}, c.nodes), c.budgets, 10, 100)
 			if got := told(found, why); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -155,7 +155,7 @@ func TestNodesWhereNothingHelps(t *testing.T) {
 	nodes := cluster{nodeWith("a", 1, pod{"low", 1, 1, 0, ""}), nodeWith("b", 1)}
 	try := attempt(pod{"new", 100, 1, 0, ""}, nodes)
 	try.Failed.Refuse("a", framework.NewStatus(framework.Unresolvable, "node(s) were unschedulable"))
-	found, why := Find(try, nil)
+	found, why := Find(try, nil, 10, 100)
 	want := "0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
 	if got := told(found, why); got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -69,7 +69,7 @@ func (q *Queue) enter(entry *Entry) {
 // retry puts a refused pod where it will be tried again.
 func (q *Queue) retry(entry *Entry) {
 	now := q.clock.Now()
-	entry.ready = entry.waiting.Add(Backoff(entry.Attempts))
+	entry.ready = entry.waiting.Add(Backoff(entry.Attempts, q.minBackoff, q.maxBackoff))
 	if entry.ready.After(now) {
 		q.backoff.push(entry)
 		return

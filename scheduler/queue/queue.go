@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	minBackoff = time.Second
-	maxBackoff = 10 * time.Second
 	// patience is how long a refused pod waits for an event before it is tried anyway: a
 	// safeguard against events that nobody thought of.
 	patience = 5 * time.Minute
@@ -43,6 +41,9 @@ type Options struct {
 	PreEnqueue func(*corev1.Pod) *framework.Status
 	// Helps says whether an event may help a pod that these plugins refused.
 	Helps func(pod *corev1.Pod, refused map[string]bool, event framework.Event) bool
+	// MinBackoff is how long a refused pod waits at least before it is tried again, doubled
+	// with every try up to MaxBackoff.
+	MinBackoff, MaxBackoff time.Duration
 }
 
 // Queue is the pods that wait.
@@ -53,6 +54,8 @@ type Queue struct {
 	clock      clock.Clock
 	preEnqueue func(*corev1.Pod) *framework.Status
 	helps      func(*corev1.Pod, map[string]bool, framework.Event) bool
+	minBackoff time.Duration
+	maxBackoff time.Duration
 	wake       chan struct{}
 
 	mu            sync.Mutex
@@ -77,6 +80,7 @@ type try struct {
 func New(options Options) *Queue {
 	return &Queue{
 		clock: options.Clock, preEnqueue: options.PreEnqueue, helps: options.Helps,
+		minBackoff: options.MinBackoff, maxBackoff: options.MaxBackoff,
 		wake:          make(chan struct{}, 1),
 		active:        newOrdered(moreUrgent),
 		backoff:       newOrdered(func(a, b *Entry) bool { return a.ready.Before(b.ready) }),
@@ -94,12 +98,12 @@ func moreUrgent(a, b *Entry) bool {
 	return a.Added.Before(b.Added)
 }
 
-// Backoff is how long a pod waits after so many attempts.
-func Backoff(attempts int) time.Duration {
-	wait := minBackoff
+// Backoff is how long a pod waits after so many attempts, at least least and at most most.
+func Backoff(attempts int, least, most time.Duration) time.Duration {
+	wait := least
 	for range attempts - 1 {
-		if wait *= 2; wait >= maxBackoff {
-			return maxBackoff
+		if wait *= 2; wait >= most {
+			return most
 		}
 	}
 	return wait

@@ -23,6 +23,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	clock := testingclock.NewFakeClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	return &fixture{t: t, clock: clock, Queue: New(Options{
+		MinBackoff: time.Second, MaxBackoff: 10 * time.Second,
 		Clock: clock,
 		PreEnqueue: func(pod *corev1.Pod) *framework.Status {
 			if len(pod.Spec.SchedulingGates) > 0 {

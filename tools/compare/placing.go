@@ -124,7 +124,7 @@ func (p *placing) play(ctx context.Context, seed uint64) error {
 		if err != nil {
 			return err
 		}
-		would, err := scheduler.Judge(objects, made)
+		would, err := scheduler.Judge(nil, objects, made)
 		if err != nil {
 			return err
 		}
