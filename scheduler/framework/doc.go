@@ -21,7 +21,8 @@
 //	status := profile.Filter(state, pod, node)
 //
 // To add one: a file in scheduler/plugins that implements the steps it needs, its events
-// (what in the cluster may change its mind), and a line in plugins.Default.
+// (what in the cluster may change its mind), and a line in plugins/registry.go and,
+// if it belongs to the default profile, in configuration.DefaultPlugins.
 //
 // Next: scheduler/plugins.
 package framework
