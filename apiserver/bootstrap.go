@@ -29,7 +29,7 @@ var loopback = Identity{Name: "system:apiserver", Groups: []string{"system:maste
 // bootstrap makes the first objects, through the same door as everyone: the namespaces, the system's
 // priority classes, and the Service by which pods find this server.
 func (s *Server) bootstrap(ctx context.Context) error {
-	c, err := kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, UserAgent: "kube-apiserver"})
+	c, err := kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, WarningHandler: rest.NoWarnings{}, UserAgent: "kube-apiserver"})
 	if err != nil {
 		return err
 	}

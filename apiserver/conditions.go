@@ -42,7 +42,7 @@ type conditions struct {
 
 // keepConditions runs until ctx ends.
 func (s *Server) keepConditions(ctx context.Context) error {
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, UserAgent: "kube-apiserver"})
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, WarningHandler: rest.NoWarnings{}, UserAgent: "kube-apiserver"})
 	if err != nil {
 		return err
 	}

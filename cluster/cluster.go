@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -42,12 +43,18 @@ type Options struct {
 	Nodes int
 	// Dir keeps the cluster's data; empty: a temporary folder without fsync, gone after Stop.
 	Dir string
-	// Controllers says which controllers run, in the syntax of upstream's --controllers; nil: all.
+	// Controllers says which controllers run, in the syntax of upstream's --controllers; nil: all, empty: none.
 	Controllers []string
 	// WithoutScheduler leaves pods where they are.
 	WithoutScheduler bool
 	// Scheduler is the scheduler's configuration, as scheduler/configuration reads it from a file; nil: the default profile alone.
 	Scheduler *configv1.KubeSchedulerConfiguration
+	// Address is where the API server listens; empty: a free port of 127.0.0.1.
+	Address string
+	// ServiceRange is the range of Services' addresses; invalid: the package's ServiceRange.
+	ServiceRange netip.Prefix
+	// EnableAdmissionPlugins and DisableAdmissionPlugins are upstream's names; all that the API server has are on.
+	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// Logger takes what the components say; nil: nobody hears it.
 	Logger *slog.Logger
 }
@@ -68,9 +75,10 @@ type Cluster struct {
 	once   sync.Once
 	err    error
 
-	mu     sync.Mutex // guards what follows
-	nodes  int
-	shared shared
+	mu       sync.Mutex // guards what follows
+	nodes    int
+	shared   shared
+	webhooks *WebhookServer
 }
 
 // Start starts a cluster and returns once its API server is ready; controllers and nodes follow within moments.
@@ -102,6 +110,9 @@ func (c *Cluster) prepare() (err error) {
 		}
 		c.options.Dir = c.tempDir
 	}
+	if !c.options.ServiceRange.IsValid() {
+		c.options.ServiceRange = ServiceRange
+	}
 	if c.ca, err = pki.NewCA("kogge"); err != nil {
 		return err
 	}
@@ -111,7 +122,7 @@ func (c *Cluster) prepare() (err error) {
 
 func (c *Cluster) startServer(ctx context.Context) error {
 	// The port is held from here on: nobody can take it before the server listens.
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", cmp.Or(c.options.Address, "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
@@ -152,12 +163,13 @@ func (c *Cluster) startServer(ctx context.Context) error {
 func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 	o := apiserver.Options{
 		DataDir: c.options.Dir + "/etcd", UnsafeNoFsync: c.tempDir != "", Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
-		ServiceClusterIPRange: ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
+		ServiceClusterIPRange: c.options.ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
+		EnableAdmissionPlugins: c.options.EnableAdmissionPlugins, DisableAdmissionPlugins: c.options.DisableAdmissionPlugins,
 	}
 	if port, ok := l.Addr().(*net.TCPAddr); ok {
 		o.AdvertiseAddress, o.AdvertisePort = hostAddress(), port.Port
 	}
-	serving, err := c.ca.Server([]string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}, []netip.Addr{netip.MustParseAddr("127.0.0.1"), ServiceRange.Addr().Next()})
+	serving, err := c.ca.Server([]string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}, []netip.Addr{netip.MustParseAddr("127.0.0.1"), c.options.ServiceRange.Masked().Addr().Next()})
 	if err != nil {
 		return o, err
 	}
@@ -195,11 +207,12 @@ func hostAddress() netip.Addr {
 }
 
 func (c *Cluster) startComponents() error {
-	enabled := c.options.Controllers
-	c.component("controller-manager", func(ctx context.Context) error {
-		return controllers.Run(ctx, controllers.Options{Config: c.inProcess(controller), Logger: c.log.With("component", "kube-controller-manager"),
-			RootCA: c.ca.PEM(), ClusterCIDR: PodRange, Enabled: enabled})
-	})
+	if enabled := c.options.Controllers; enabled == nil || len(enabled) > 0 {
+		c.component("controller-manager", func(ctx context.Context) error {
+			return controllers.Run(ctx, controllers.Options{Config: c.inProcess(controller), Logger: c.log.With("component", "kube-controller-manager"),
+				RootCA: c.ca.PEM(), ClusterCIDR: PodRange, Enabled: enabled})
+		})
+	}
 	if c.options.WithoutScheduler {
 		return nil
 	}
@@ -224,14 +237,25 @@ func (c *Cluster) inProcess(i apiserver.Identity) *rest.Config {
 
 // InProcess is a configuration for a transport into a server of this process.
 func InProcess(t http.RoundTripper) *rest.Config {
-	return &rest.Config{Host: "https://kogge.in-process", Transport: t, QPS: -1,
+	return &rest.Config{Host: "https://kogge.in-process", Transport: t, QPS: -1, WarningHandler: rest.NoWarnings{},
 		ContentConfig: rest.ContentConfig{AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json", ContentType: "application/vnd.kubernetes.protobuf"}}
 }
 
-// Config is the administrator's, over HTTP/2 on a port of 127.0.0.1.
-func (c *Cluster) Config() *rest.Config {
+// RESTConfig is the administrator's, over HTTP/2 on a port that has been the server's from the beginning.
+func (c *Cluster) RESTConfig() *rest.Config { return c.restConfig(c.admin) }
+
+func (c *Cluster) restConfig(who pki.Pair) *rest.Config {
 	return &rest.Config{Host: "https://" + c.address, QPS: -1,
-		TLSClientConfig: rest.TLSClientConfig{CAData: c.ca.PEM(), CertData: c.admin.Certificate, KeyData: c.admin.Key}}
+		TLSClientConfig: rest.TLSClientConfig{CAData: c.ca.PEM(), CertData: who.Certificate, KeyData: who.Key}}
+}
+
+// AddUser makes a user, who is known by a client certificate. It gives the user's configuration, over HTTP/2.
+func (c *Cluster) AddUser(name string, groups ...string) (*rest.Config, error) {
+	pair, err := c.ca.Client(name, groups)
+	if err != nil {
+		return nil, err
+	}
+	return c.restConfig(pair), nil
 }
 
 // Kubeconfig is the administrator's configuration as the content of a file, for kubectl and the like.
@@ -239,7 +263,7 @@ func (c *Cluster) Kubeconfig() ([]byte, error) {
 	return kubeconfig.Entry{Name: "kogge", Server: "https://" + c.address, CA: c.ca.PEM(), Client: c.admin}.Encode()
 }
 
-// InProcessConfig is the administrator's, without any socket. Streams such as exec need Config.
+// InProcessConfig is the administrator's, without any socket. Streams such as exec need RESTConfig.
 func (c *Cluster) InProcessConfig() *rest.Config { return c.inProcess(admin) }
 
 // Stop ends everything, open watches at once, and removes what was temporary. It returns the first error that a component ended with.
@@ -255,6 +279,9 @@ func (c *Cluster) Stop() error {
 		}
 		if c.tempDir != "" {
 			c.err = errors.Join(c.err, os.RemoveAll(c.tempDir))
+		}
+		if c.webhooks != nil {
+			c.err = errors.Join(c.err, os.RemoveAll(c.webhooks.CertDir))
 		}
 	})
 	return c.err

@@ -30,7 +30,7 @@ func start(t *testing.T, o cluster.Options) (*cluster.Cluster, kubernetes.Interf
 			t.Errorf("stop: %v", err)
 		}
 	})
-	clients, err := kubernetes.NewForConfig(c.Config())
+	clients, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,11 @@
 //
 //	c, err := cluster.Start(ctx, cluster.Options{Nodes: 2})
 //	defer c.Stop()
-//	clientset, err := kubernetes.NewForConfig(c.Config())
+//	clientset, err := kubernetes.NewForConfig(c.RESTConfig())
+//
+// In a test, ForTest starts one that ends with it, and says there what it does:
+//
+//	c := cluster.ForTest(t, cluster.Options{})
 //
 // What runs is what runs anywhere else: the API server on its embedded etcd, all controllers, the
 // scheduler, and for each node a kubelet, whose containers are simulated. Components reach the API server

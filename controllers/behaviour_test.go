@@ -60,7 +60,7 @@ func runScenarios(t *testing.T, nodes int, scenarios map[string]func(*world)) {
 			t.Errorf("stop: %v", err)
 		}
 	})
-	client, err := kubernetes.NewForConfig(c.Config())
+	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

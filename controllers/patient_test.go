@@ -109,7 +109,7 @@ func TestControllersWaitForTheServer(t *testing.T) {
 			t.Errorf("stop: %v", err)
 		}
 	})
-	client, err := kubernetes.NewForConfig(c.Config())
+	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

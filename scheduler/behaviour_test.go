@@ -44,7 +44,7 @@ func startWith(t *testing.T, options cluster.Options) *world {
 			t.Errorf("stop: %v", err)
 		}
 	})
-	client, err := kubernetes.NewForConfig(c.Config())
+	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

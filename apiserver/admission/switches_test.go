@@ -7,7 +7,9 @@ import (
 
 func TestSwitches(t *testing.T) {
 	t.Parallel()
-	chain := func() *Chain { return &Chain{plugins: []plugin{{name: "ServiceAccount"}, {name: "LimitRanger"}, {name: "Priority"}}} }
+	chain := func() *Chain {
+		return &Chain{plugins: []plugin{{name: "ServiceAccount"}, {name: "LimitRanger"}, {name: "Priority"}}}
+	}
 	c := chain()
 	if err := c.Disable([]string{"ServiceAccount", "PodSecurity"}); err != nil || c.has("ServiceAccount") || !c.has("LimitRanger") || !c.has("Priority") {
 		t.Errorf("%v, %+v", err, c.plugins)

@@ -36,7 +36,7 @@ func compareData(ctx context.Context, g *genuineSide, o *ours, report func(strin
 
 	o.stopNodes()
 	o.stopNodes = nil
-	own, err := lists(ctx, o.cluster.Config())
+	own, err := lists(ctx, o.cluster.RESTConfig())
 	if err != nil {
 		return err
 	}

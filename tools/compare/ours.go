@@ -31,7 +31,7 @@ func (o *ours) start(ctx context.Context) (err error) {
 	if o.cluster, err = cluster.Start(ctx, cluster.Options{Dir: o.dir}); err != nil {
 		return err
 	}
-	o.stopNodes, err = startNodes(o.cluster.Config(), 2)
+	o.stopNodes, err = startNodes(o.cluster.RESTConfig(), 2)
 	return err
 }
 

@@ -43,7 +43,7 @@ var views = [][]string{
 
 // compareOutput applies the example on both sides and compares what kubectl shows of it.
 func compareOutput(ctx context.Context, kubectl, example string, g *genuineSide, o *ours, report func(string, []string)) error {
-	sides := map[string]*rest.Config{"genuine": g.Config(), "ours": o.cluster.Config()}
+	sides := map[string]*rest.Config{"genuine": g.Config(), "ours": o.cluster.RESTConfig()}
 	files := map[string]string{}
 	for name, config := range sides {
 		path := filepath.Join(filepath.Dir(o.dir), name+".kubeconfig")

@@ -1,0 +1,35 @@
+package cluster
+
+import (
+	"context"
+	"io"
+	"log/slog"
+)
+
+// TB is what ForTest needs of a testing.TB.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Cleanup(func())
+	Output() io.Writer
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// ForTest starts a cluster that ends with the test. Unless the options have a Logger, the test's output tells what the components say.
+func ForTest(t TB, o Options) *Cluster {
+	t.Helper()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
+	c, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatalf("start a cluster: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Errorf("stop the cluster: %v", err)
+		}
+	})
+	return c
+}
