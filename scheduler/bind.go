@@ -13,6 +13,7 @@ import (
 // were refused for it are told.
 func (s *Scheduler) bind(ctx context.Context, c *cycle, node string) {
 	pod := c.entry.Pod
+	s.reports.settle(pod.UID)
 	status := s.prepare(ctx, c, node)
 	if status.IsSuccess() {
 		s.slots <- struct{}{}

@@ -77,7 +77,7 @@ func podChange(before, after *corev1.Pod) (change framework.Change) {
 	if !apiequality.Semantic.DeepEqual(before.Spec.Containers, after.Spec.Containers) ||
 		!apiequality.Semantic.DeepEqual(before.Status.ContainerStatuses, after.Status.ContainerStatuses) {
 		was, is := framework.NewPodInfo(before).Requests, framework.NewPodInfo(after).Requests
-		if is.MilliCPU < was.MilliCPU || is.Memory < was.Memory {
+		if is.LessThan(&was) {
 			change |= framework.PodShrunk
 		}
 	}

@@ -43,8 +43,26 @@ func (s *Scheduler) refuse(ctx context.Context, c *cycle, reason error) {
 	}
 	message := reason.Error()
 	s.recorders[pod.Spec.SchedulerName].Eventf(pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", shortened(message))
-	if err := s.setCondition(ctx, pod, reasonOf(reason), message, nominated); err != nil && ctx.Err() == nil {
-		s.logger.Warn("could not report that a pod can't be scheduled", "pod", pod.Namespace+"/"+pod.Name, "error", err)
+	s.report(ctx, pod, func(pod *corev1.Pod) error {
+		return s.setCondition(ctx, pod, reasonOf(reason), message, nominated)
+	})
+}
+
+// report has something written about a pod, as it is then, beside the placing of others.
+func (s *Scheduler) report(ctx context.Context, pod *corev1.Pod, write func(*corev1.Pod) error) {
+	work := s.reports.add(pod.UID, func() {
+		now, err := s.pods.Pods(pod.Namespace).Get(pod.Name)
+		if err != nil || now.UID != pod.UID || now.Spec.NodeName != "" {
+			return // gone, replaced, or placed after all
+		}
+		s.slots <- struct{}{}
+		defer func() { <-s.slots }()
+		if err := write(now); err != nil && ctx.Err() == nil {
+			s.logger.Warn("could not report that a pod can't be scheduled", "pod", pod.Namespace+"/"+pod.Name, "error", err)
+		}
+	})
+	if work != nil {
+		s.binding.Go(work)
 	}
 }
 

@@ -63,6 +63,7 @@ type Scheduler struct {
 
 	binding sync.WaitGroup
 	slots   chan struct{}
+	reports *reports
 }
 
 // New makes a scheduler.
@@ -127,6 +128,7 @@ func newScheduler(client kubernetes.Interface, options Options) (*Scheduler, err
 		finder:      newFinder(),
 		broadcaster: broadcaster,
 		slots:       make(chan struct{}, binders),
+		reports:     newReports(),
 	}, nil
 }
 

@@ -33,10 +33,17 @@ const (
 	CapacityAdded
 	CapacityUpdated
 	AttachmentDeleted
-	// SelfChanged: the waiting pod itself was changed.
-	SelfChanged
+	// Of the waiting pod itself: its labels, more tolerations, its last gate taken away, a
+	// smaller demand.
+	SelfLabels
+	SelfTolerations
+	SelfGates
+	SelfShrunk
 	// Activated: the waiting pod itself is to be tried again, whatever refused it.
 	Activated
+
+	// Self is all that concerns one waiting pod alone.
+	Self = SelfLabels | SelfTolerations | SelfGates | SelfShrunk | Activated
 )
 
 // Event is something that has happened. Before is nil for what is new, After for what is

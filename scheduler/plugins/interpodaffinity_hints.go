@@ -9,7 +9,7 @@ import (
 func (a interPodAffinity) Interests() []framework.Interest {
 	return []framework.Interest{
 		{Changes: framework.PodAssigned | framework.PodGone | framework.PodLabels, Helps: a.podHelps},
-		{Changes: framework.NodeAdded | framework.SelfChanged},
+		{Changes: framework.NodeAdded | framework.SelfLabels},
 		{Changes: framework.NodeLabels, Helps: a.labelsHelp},
 	}
 }

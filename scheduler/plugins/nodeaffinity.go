@@ -64,7 +64,6 @@ func (n nodeAffinity) Interests() []framework.Interest {
 			matched, err := demands.Match(event.NodeBefore)
 			return err != nil || !matched // it does now, and didn't
 		}},
-		{Changes: framework.SelfChanged},
 	}
 }
 

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
@@ -14,8 +16,8 @@ func (nodePorts) Name() string { return "NodePorts" }
 func (nodePorts) Interests() []framework.Interest {
 	return []framework.Interest{
 		{Changes: framework.NodeAdded},
-		{Changes: framework.PodGone, Helps: func(_ *corev1.Pod, event framework.Event) bool {
-			return event.PodBefore == nil || len(framework.NewPodInfo(event.PodBefore).Ports) > 0
+		{Changes: framework.PodGone, Helps: func(pod *corev1.Pod, event framework.Event) bool {
+			return conflicts(framework.NewPodInfo(pod).Ports, framework.NewPodInfo(event.PodBefore).Ports)
 		}},
 	}
 }
@@ -28,14 +30,19 @@ func (nodePorts) PreFilter(_ *framework.CycleState, pod *framework.PodInfo, _ fr
 }
 
 func (nodePorts) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
-	for _, wanted := range pod.Ports {
-		for _, used := range node.Ports {
-			if wanted.Conflicts(used) {
-				return portTaken
-			}
-		}
+	if conflicts(pod.Ports, node.Ports) {
+		return portTaken
 	}
 	return nil
+}
+
+func conflicts(wanted, used []framework.HostPort) bool {
+	for _, port := range wanted {
+		if slices.ContainsFunc(used, port.Conflicts) {
+			return true
+		}
+	}
+	return false
 }
 
 var portTaken = framework.NewStatus(framework.Unschedulable, "node(s) didn't have free ports for the requested pod ports")

@@ -41,13 +41,27 @@ func (nodeResourcesFit) Name() string { return "NodeResourcesFit" }
 
 func (f nodeResourcesFit) Interests() []framework.Interest {
 	return []framework.Interest{
-		{Changes: framework.PodGone | framework.PodShrunk},
-		{Changes: framework.NodeAdded | framework.NodeAllocatable, Helps: func(pod *corev1.Pod, event framework.Event) bool {
-			// Worth a try only if the pod would fit on the node were it empty.
-			return f.Filter(nil, framework.NewPodInfo(pod), framework.NewNodeInfo(event.NodeAfter)) == nil
+		{Changes: framework.PodGone | framework.SelfShrunk},
+		{Changes: framework.PodShrunk, Helps: func(pod *corev1.Pod, event framework.Event) bool {
+			is, was := framework.NewPodInfo(event.PodAfter).Requests, framework.NewPodInfo(event.PodBefore).Requests
+			return is.LessOf(&framework.NewPodInfo(pod).Requests, &was)
 		}},
-		{Changes: framework.SelfChanged},
+		{Changes: framework.NodeAdded | framework.NodeAllocatable, Helps: f.nodeHelps},
 	}
+}
+
+// nodeHelps says that the pod would fit on the node were it empty, and that the node is new
+// or has more than before of what the pod asks for.
+func (f nodeResourcesFit) nodeHelps(pod *corev1.Pod, event framework.Event) bool {
+	info, after := framework.NewPodInfo(pod), framework.NewNodeInfo(event.NodeAfter)
+	if f.Filter(nil, info, after) != nil {
+		return false
+	}
+	if event.NodeBefore == nil {
+		return true
+	}
+	before := framework.NewNodeInfo(event.NodeBefore)
+	return after.AllowedPods > before.AllowedPods || before.Allocatable.LessOf(&info.Requests, &after.Allocatable)
 }
 
 func (f nodeResourcesFit) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {

@@ -16,18 +16,22 @@ func (nodeUnschedulable) Name() string { return "NodeUnschedulable" }
 func (nodeUnschedulable) Interests() []framework.Interest {
 	return []framework.Interest{
 		{Changes: framework.NodeAdded | framework.NodeTaints, Helps: func(_ *corev1.Pod, event framework.Event) bool {
-			return event.NodeAfter != nil && !event.NodeAfter.Spec.Unschedulable
+			return !event.NodeAfter.Spec.Unschedulable && (event.NodeBefore == nil || event.NodeBefore.Spec.Unschedulable)
 		}},
-		{Changes: framework.SelfChanged},
+		{Changes: framework.SelfTolerations, Helps: func(_ *corev1.Pod, event framework.Event) bool {
+			return tolerates(event.PodAfter.Spec.Tolerations, cordoned)
+		}},
 	}
 }
+
+// cordoned is the taint that a cordoned node gets.
+var cordoned = &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 
 func (nodeUnschedulable) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
 	if !node.Node.Spec.Unschedulable {
 		return nil
 	}
-	taint := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
-	if tolerates(pod.Pod.Spec.Tolerations, taint) {
+	if tolerates(pod.Pod.Spec.Tolerations, cordoned) {
 		return nil
 	}
 	return unschedulableNode

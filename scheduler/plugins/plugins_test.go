@@ -106,7 +106,7 @@ func tainted(key string, effect corev1.TaintEffect) nodeChange {
 	return func(n *corev1.Node) { n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: effect}) }
 }
 
-func cordoned(n *corev1.Node) { n.Spec.Unschedulable = true }
+func unschedulable(n *corev1.Node) { n.Spec.Unschedulable = true }
 
 func toleratesAll(p *corev1.Pod) {
 	p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
@@ -156,8 +156,8 @@ func TestRefusals(t *testing.T) {
 		"disk":                    {newPod(asksFor(corev1.ResourceEphemeralStorage, "1Gi")), newNode("n"), "Insufficient ephemeral-storage"},
 		"an extended resource":    {newPod(asksFor("example.com/gpu", "1")), newNode("n"), "Insufficient example.com/gpu"},
 		"named another":           {newPod(func(p *corev1.Pod) { p.Spec.NodeName = "m" }), newNode("n"), "node(s) didn't match the requested node name"},
-		"cordoned":                {newPod(), newNode("n", cordoned), "node(s) were unschedulable"},
-		"cordoned, tolerated":     {newPod(toleratesAll), newNode("n", cordoned), ""},
+		"cordoned":                {newPod(), newNode("n", unschedulable), "node(s) were unschedulable"},
+		"cordoned, tolerated":     {newPod(toleratesAll), newNode("n", unschedulable), ""},
 		"tainted":                 {newPod(), newNode("n", tainted("a", corev1.TaintEffectNoSchedule)), "node(s) had untolerated taint(s)"},
 		"tainted for eviction":    {newPod(), newNode("n", tainted("a", corev1.TaintEffectNoExecute)), "node(s) had untolerated taint(s)"},
 		"tainted softly":          {newPod(), newNode("n", tainted("a", corev1.TaintEffectPreferNoSchedule)), ""},
@@ -168,7 +168,7 @@ func TestRefusals(t *testing.T) {
 		"port taken":              {newPod(hostPort("", 80, corev1.ProtocolTCP)), newNode("n").WithPod(newPod(hostPort("127.0.0.1", 80, corev1.ProtocolTCP))), "node(s) didn't have free ports for the requested pod ports"},
 		"same port, other IP":     {newPod(hostPort("127.0.0.2", 80, corev1.ProtocolTCP)), newNode("n").WithPod(newPod(hostPort("127.0.0.1", 80, corev1.ProtocolTCP))), ""},
 		"same port, other proto":  {newPod(hostPort("", 80, corev1.ProtocolUDP)), newNode("n").WithPod(newPod(hostPort("", 80, corev1.ProtocolTCP))), ""},
-		"the first rule explains": {newPod(asks("5", "")), newNode("n", cordoned), "node(s) were unschedulable"},
+		"the first rule explains": {newPod(asks("5", "")), newNode("n", unschedulable), "node(s) were unschedulable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,7 @@ func (p podTopologySpread) Interests() []framework.Interest {
 	return []framework.Interest{
 		{Changes: framework.PodAssigned | framework.PodGone | framework.PodLabels, Helps: p.podHelps},
 		{Changes: framework.NodeAdded | framework.NodeDeleted | framework.NodeLabels | framework.NodeTaints, Helps: p.nodeHelps},
-		{Changes: framework.SelfChanged},
+		{Changes: framework.SelfLabels},
 	}
 }
 

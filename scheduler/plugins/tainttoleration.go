@@ -15,9 +15,9 @@ func (taintToleration) Name() string { return "TaintToleration" }
 func (t taintToleration) Interests() []framework.Interest {
 	return []framework.Interest{
 		{Changes: framework.NodeAdded | framework.NodeTaints, Helps: func(pod *corev1.Pod, event framework.Event) bool {
-			return event.NodeAfter != nil && !repels(event.NodeAfter, pod)
+			return !repels(event.NodeAfter, pod) && (event.NodeBefore == nil || repels(event.NodeBefore, pod))
 		}},
-		{Changes: framework.SelfChanged},
+		{Changes: framework.SelfTolerations},
 	}
 }
 

@@ -2,21 +2,20 @@ package queue
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
 )
 
 // Set takes in a pod that needs a node, new or changed. A change that may help it brings a
-// refused pod forward; one of its status alone, which may be our own, doesn't.
+// refused pod forward; one of its status, which may be our own, doesn't.
 func (q *Queue) Set(pod *corev1.Pod) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	defer q.notify()
 	if tried, busy := q.trying[pod.UID]; busy {
-		if !sameDemands(tried.pod, pod) {
-			q.log(framework.Event{Change: framework.SelfChanged, PodBefore: tried.pod, PodAfter: pod})
+		if change := framework.SelfChange(tried.pod, pod); change != 0 {
+			q.log(framework.Event{Change: change, PodBefore: tried.pod, PodAfter: pod})
 		}
 		return
 	}
@@ -33,8 +32,8 @@ func (q *Queue) Set(pod *corev1.Pod) {
 	if entry := q.unschedulable[pod.UID]; entry != nil {
 		before := entry.Pod
 		entry.Pod = pod
-		event := framework.Event{Change: framework.SelfChanged, PodBefore: before, PodAfter: pod}
-		if !sameDemands(before, pod) && q.helps(pod, entry.refused, event) {
+		event := framework.Event{Change: framework.SelfChange(before, pod), PodBefore: before, PodAfter: pod}
+		if event.Change != 0 && q.helps(pod, entry.refused, event) {
 			delete(q.unschedulable, pod.UID)
 			q.retry(entry)
 		}
@@ -47,14 +46,6 @@ func (q *Queue) Set(pod *corev1.Pod) {
 	delete(q.gated, pod.UID)
 	entry.Pod = pod
 	q.enter(entry)
-}
-
-// sameDemands says that nothing which a plugin looks at has changed.
-func sameDemands(before, after *corev1.Pod) bool {
-	return before.Generation == after.Generation &&
-		apiequality.Semantic.DeepEqual(before.Labels, after.Labels) &&
-		apiequality.Semantic.DeepEqual(before.Annotations, after.Annotations) &&
-		apiequality.Semantic.DeepEqual(before.Spec, after.Spec)
 }
 
 // enter puts a pod among the active ones, or the gated.
@@ -154,7 +145,7 @@ func (q *Queue) missed(uid types.UID) []framework.Event {
 
 // concerns leaves out what happened to other waiting pods.
 func (q *Queue) concerns(event framework.Event, pod *corev1.Pod) bool {
-	return event.Change&(framework.SelfChanged|framework.Activated) == 0 || event.PodAfter.UID == pod.UID
+	return event.Change&framework.Self == 0 || event.PodAfter.UID == pod.UID
 }
 
 func (q *Queue) log(event framework.Event) {

@@ -32,7 +32,7 @@ func newFixture(t *testing.T) *fixture {
 			return nil
 		},
 		Helps: func(_ *corev1.Pod, refused map[string]bool, event framework.Event) bool {
-			return refused["fit"] && event.Change&(framework.NodeAdded|framework.SelfChanged) != 0
+			return refused["fit"] && event.Change&(framework.NodeAdded|framework.SelfLabels) != 0
 		},
 	})}
 }
