@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -11,8 +12,11 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	applynetworkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -28,11 +32,7 @@ var loopback = Identity{Name: "system:apiserver", Groups: []string{"system:maste
 
 // bootstrap makes the first objects, through the same door as everyone: the namespaces, the system's
 // priority classes, and the Service by which pods find this server.
-func (s *Server) bootstrap(ctx context.Context) error {
-	c, err := kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, WarningHandler: rest.NoWarnings{}, UserAgent: "kube-apiserver"})
-	if err != nil {
-		return err
-	}
+func (s *Server) bootstrap(ctx context.Context, c kubernetes.Interface, repairs *repairer) error {
 	// None of these needs another, and each waits for the disk.
 	first, firstCtx := errgroup.WithContext(ctx)
 	for _, name := range systemNamespaces {
@@ -45,7 +45,15 @@ func (s *Server) bootstrap(ctx context.Context) error {
 	if err := first.Wait(); err != nil {
 		return err
 	}
-	return s.publish(ctx, c)
+	second, secondCtx := errgroup.WithContext(ctx)
+	second.Go(func() error { return repairs.all(secondCtx) })
+	second.Go(func() error { return s.publish(secondCtx, c) })
+	return second.Wait()
+}
+
+// ownClient speaks to the server as itself.
+func (s *Server) ownClient() (kubernetes.Interface, error) {
+	return kubernetes.NewForConfig(&rest.Config{Host: "https://in-process", Transport: s.RoundTripper(loopback), QPS: -1, WarningHandler: rest.NoWarnings{}, UserAgent: "kube-apiserver"})
 }
 
 func publishNamespace(ctx context.Context, c kubernetes.Interface, name string) error {
@@ -74,24 +82,28 @@ func unlessThere(err error) error {
 	return err
 }
 
+// rangeManager owns what the server says of its own ServiceCIDR, as in a genuine server.
+const rangeManager = "kubernetes-service-cidr-controller"
+
 // publishServiceRange keeps the ServiceCIDR of the range that the server was given.
 func publishServiceRange(ctx context.Context, c kubernetes.Interface, services netip.Prefix) error {
 	const name = "kubernetes"
-	client := c.NetworkingV1().ServiceCIDRs()
-	if _, err := client.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"}); !apierrors.IsNotFound(err) {
-		return err
+	client, cidrs := c.NetworkingV1().ServiceCIDRs(), []string{services.String()}
+	have, err := client.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"})
+	if apierrors.IsNotFound(err) {
+		have, err = client.Create(ctx, &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: cidrs}}, metav1.CreateOptions{})
 	}
-	cidr := &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{services.String()}}}
-	created, err := client.Create(ctx, cidr, metav1.CreateOptions{})
 	if err != nil {
-		if apierrors.IsAlreadyExists(err) {
-			return nil
-		}
-		return err
+		return unlessThere(err)
 	}
-	created.Status.Conditions = []metav1.Condition{{Type: networkingv1.ServiceCIDRConditionReady, Status: metav1.ConditionTrue,
-		LastTransitionTime: metav1.Now(), Message: "Kubernetes default Service CIDR is ready"}}
-	_, err = client.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	// What others said of it stays, and so does one with another range, or one that is about to go.
+	if meta.FindStatusCondition(have.Status.Conditions, networkingv1.ServiceCIDRConditionReady) != nil || have.DeletionTimestamp != nil || !slices.Equal(have.Spec.CIDRs, cidrs) {
+		return nil
+	}
+	ready := applymetav1.Condition().WithType(networkingv1.ServiceCIDRConditionReady).WithStatus(metav1.ConditionTrue).
+		WithMessage("Kubernetes default Service CIDR is ready").WithLastTransitionTime(metav1.Now())
+	_, err = client.ApplyStatus(ctx, applynetworkingv1.ServiceCIDR(name).WithStatus(applynetworkingv1.ServiceCIDRStatus().WithConditions(ready)),
+		metav1.ApplyOptions{FieldManager: rangeManager, Force: true})
 	return err
 }
 

@@ -110,7 +110,7 @@ func (s *Server) assemble() error {
 func (s *Server) register(all []*resource.Resource) error {
 	managers := &registry.Managers{Types: s.fields, Scheme: types()}
 	s.services = registry.NewServices(registry.ServicesOptions{
-		Collection: s.cache.Collection("/registry/services/specs/"), ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts})
+		Registry: s.handlers.Registry, Store: s.store, ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts, Logger: s.log})
 	chain := admission.New(objects{s.handlers}, s.extensions())
 	chain.UseQuotas(quotas{s}, time.Now)
 	if err := s.switchPlugins(chain); err != nil {
@@ -236,7 +236,12 @@ func (s *Server) begin(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	if err := s.bootstrap(ctx); err != nil {
+	own, err := s.ownClient()
+	if err != nil {
+		return err
+	}
+	repairs := s.newRepairer(own)
+	if err := s.bootstrap(ctx, own, repairs); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -247,6 +252,9 @@ func (s *Server) begin(ctx context.Context) error {
 	if err := s.registerGroups(ctx, resources.All()); err != nil && ctx.Err() == nil {
 		s.log.Warn("registering group versions", "error", err)
 	}
+	var repairing sync.WaitGroup
+	defer repairing.Wait()
+	repairing.Go(func() { repairs.run(ctx) })
 	return s.keepConditions(ctx)
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/resourcequota"
 	"github.com/kogge-dev/kogge/controllers/rootca"
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
+	"github.com/kogge-dev/kogge/controllers/servicecidr"
 	"github.com/kogge-dev/kogge/controllers/statefulset"
 	"github.com/kogge-dev/kogge/controllers/storageversionmigrator"
 	"github.com/kogge-dev/kogge/controllers/tainteviction"
@@ -48,6 +49,7 @@ var all = []component.Component{
 	endpoints.Component,
 	endpointslice.Component,
 	endpointslicemirroring.Component,
+	servicecidr.Component,
 	ephemeralvolume.Component,
 	volumebinder.Component,
 	volumeprotection.Claims,

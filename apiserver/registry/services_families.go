@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -97,26 +96,4 @@ func otherFamily(f corev1.IPFamily) corev1.IPFamily {
 		return corev1.IPv6Protocol
 	}
 	return corev1.IPv4Protocol
-}
-
-// takeHealthCheck reserves the port on which a balancer asks nodes.
-func (t *taking) takeHealthCheck(was *corev1.Service) error {
-	n := &t.service.Spec.HealthCheckNodePort
-	k := portKey{corev1.ProtocolTCP, *n}
-	switch {
-	case *n != 0 && *n == was.Spec.HealthCheckNodePort:
-		return nil
-	case *n == 0:
-		free, ok := t.freePort(corev1.ProtocolTCP)
-		if !ok {
-			return apierrors.NewInternalError(fmt.Errorf("failed to allocate a HealthCheck NodePort %v: %w", *n, errRangeFull))
-		}
-		*n = free
-		return nil
-	case t.services.ports[k]:
-		return apierrors.NewInternalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %v: provided port is already allocated", *n))
-	}
-	t.services.ports[k] = true
-	t.ports = append(t.ports, k)
-	return nil
 }
