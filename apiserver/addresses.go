@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -35,6 +36,7 @@ const (
 type repairer struct {
 	server               *Server
 	client               kubernetes.Interface
+	since                int64 // the revision from which on changes are followed
 	sink                 events.EventBroadcaster
 	aboutIPs, aboutPorts events.EventRecorder
 	changed              chan resource.Object
@@ -42,7 +44,7 @@ type repairer struct {
 
 func (s *Server) newRepairer(client kubernetes.Interface) *repairer {
 	sink := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
-	return &repairer{server: s, client: client, sink: sink, changed: make(chan resource.Object, repairBacklog),
+	return &repairer{server: s, client: client, since: s.cache.Revision(), sink: sink, changed: make(chan resource.Object, repairBacklog),
 		aboutIPs:   sink.NewRecorder(scheme.Scheme, "ipallocator-repair-controller"),
 		aboutPorts: sink.NewRecorder(scheme.Scheme, "portallocator-repair-controller")}
 }
@@ -118,24 +120,19 @@ func (r *repairer) enqueue(ctx context.Context, obj resource.Object) {
 	}
 }
 
-// follow enqueues what changes from now on.
+// follow enqueues what changed since the repairer was made. A watch that had to begin anew looks at everything.
 func (r *repairer) follow(ctx context.Context, gvr schema.GroupVersionResource) {
-	reg, no := r.server.handlers.Registry(gvr), false
-	for ctx.Err() == nil {
-		w, err := reg.Watch(ctx, "", &internalversion.ListOptions{SendInitialEvents: &no})
+	reg := r.server.handlers.Registry(gvr)
+	for since := strconv.FormatInt(r.since, 10); ctx.Err() == nil; since = "" {
+		w, err := reg.Watch(ctx, "", &internalversion.ListOptions{ResourceVersion: since})
+		if err == nil {
+			r.read(ctx, reg, w.Initial...)
+		}
 		for err == nil {
 			var changes []*cache.Event
 			changes, err = w.Next(ctx)
 			for _, e := range changes {
-				if e.Entry == nil {
-					continue // what was deleted has nothing to be repaired
-				}
-				obj, decodeErr := reg.Object(&registry.Result{Entry: e.Entry})
-				if decodeErr != nil {
-					r.server.log.Warn("read what changed", "error", decodeErr)
-					continue
-				}
-				r.enqueue(ctx, obj)
+				r.read(ctx, reg, e.Entry)
 			}
 		}
 		if w != nil {
@@ -145,6 +142,21 @@ func (r *repairer) follow(ctx context.Context, gvr schema.GroupVersionResource) 
 		case <-ctx.Done():
 		case <-time.After(repairRetry):
 		}
+	}
+}
+
+// read enqueues the objects of entries. One that was deleted has none, and nothing to be repaired.
+func (r *repairer) read(ctx context.Context, reg *registry.Registry, entries ...*cache.Entry) {
+	for _, e := range entries {
+		if e == nil {
+			continue
+		}
+		obj, err := reg.Object(&registry.Result{Entry: e})
+		if err != nil {
+			r.server.log.Warn("read what changed", "error", err)
+			continue
+		}
+		r.enqueue(ctx, obj)
 	}
 }
 

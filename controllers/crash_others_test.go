@@ -3,10 +3,13 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 )
 
@@ -217,5 +221,32 @@ func crashNodes(w *world) {
 	w.until("the node is marked", func(ctx context.Context) (bool, error) {
 		n, err := nodes.Get(ctx, w.own("n"), metav1.GetOptions{})
 		return err == nil && len(n.Spec.Taints) == 3, err
+	})
+}
+
+// afterTheGrace is a clock that is ahead of the server's by more than deletions have to wait.
+func afterTheGrace() clock.WithTicker { return shifted{by: 20 * time.Second} }
+
+// crashRanges deletes a range that a Service has its address from.
+func crashRanges(w *world) {
+	cidrs, services := w.client.NetworkingV1().ServiceCIDRs(), w.client.CoreV1().Services(w.ns)
+	run := strings.TrimLeft(strings.TrimPrefix(w.ns, "crash-"), "0")
+	w.must(cidrs.Create(w.Context(), &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: w.own("range")},
+		Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{"10.77." + run + ".0/28"}}}, metav1.CreateOptions{}))
+	ready := func(ctx context.Context) metav1.ConditionStatus {
+		c, err := cidrs.Get(ctx, w.own("range"), metav1.GetOptions{})
+		if err != nil || len(c.Status.Conditions) == 0 || len(c.Finalizers) == 0 {
+			return ""
+		}
+		return c.Status.Conditions[0].Status
+	}
+	w.until("the range is ready", func(ctx context.Context) (bool, error) { return ready(ctx) == metav1.ConditionTrue, nil })
+	w.must(services.Create(w.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: corev1.ServiceSpec{ClusterIP: "10.77." + run + ".7", Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{}))
+	w.do(cidrs.Delete(w.Context(), w.own("range"), metav1.DeleteOptions{}))
+	w.until("the range is held", func(ctx context.Context) (bool, error) { return ready(ctx) == metav1.ConditionFalse, nil })
+	w.do(services.Delete(w.Context(), "web", metav1.DeleteOptions{}))
+	w.until("the range is gone", func(ctx context.Context) (bool, error) {
+		return missing(cidrs.Get(ctx, w.own("range"), metav1.GetOptions{}))
 	})
 }

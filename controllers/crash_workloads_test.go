@@ -38,6 +38,7 @@ var crashScenarios = map[string]crashScenario{
 		"ephemeral-volume-controller", "volumeattributesclass-protection-controller"}, nodes: 1, act: crashVolumes},
 	"nodes": {controllers: []string{"node-lifecycle-controller", "node-ipam-controller", "taint-eviction-controller", "ttl-controller", "pod-garbage-collector-controller"},
 		act: crashNodes},
+	"ranges":   {controllers: []string{"service-cidr-controller"}, act: crashRanges, clock: afterTheGrace},
 	"roles":    {controllers: []string{"clusterrole-aggregation-controller"}, act: crashRoles},
 	"policies": {controllers: []string{"validatingadmissionpolicy-status-controller"}, act: crashPolicies},
 	"accounts": {controllers: []string{"serviceaccount-controller", "root-ca-certificate-publisher-controller"}, act: crashAccounts},

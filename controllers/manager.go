@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -59,6 +60,7 @@ func unlimited(c *rest.Config) *rest.Config {
 	c.QPS = -1
 	c.Burst = 0
 	c.WarningHandler = rest.NoWarnings{}
+	c.Wrap(func(inner http.RoundTripper) http.RoundTripper { return applyTransport{inner} })
 	if c.UserAgent == "" {
 		c.UserAgent = "kube-controller-manager"
 	}

@@ -49,9 +49,15 @@ func carryOver(svc, was *corev1.Service) {
 	if was.Spec.Type == corev1.ServiceTypeLoadBalancer && svc.Spec.Type != corev1.ServiceTypeLoadBalancer {
 		svc.Spec.AllocateLoadBalancerNodePorts, svc.Spec.LoadBalancerClass = nil, nil
 	}
-	if svc.Spec.Type == corev1.ServiceTypeClusterIP && len(svc.Spec.ExternalIPs) == 0 && svc.Spec.ExternalTrafficPolicy == was.Spec.ExternalTrafficPolicy {
+	if external(was) && !external(svc) && svc.Spec.ExternalTrafficPolicy == was.Spec.ExternalTrafficPolicy {
 		svc.Spec.ExternalTrafficPolicy = ""
 	}
+}
+
+// external says that a Service is reached from outside of the cluster too.
+func external(s *corev1.Service) bool {
+	return s.Spec.Type == corev1.ServiceTypeLoadBalancer || s.Spec.Type == corev1.ServiceTypeNodePort ||
+		(s.Spec.Type == corev1.ServiceTypeClusterIP && len(s.Spec.ExternalIPs) > 0)
 }
 
 // dropAddresses wipes what a type without an address has no use for, unless the client changed it.
