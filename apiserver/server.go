@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/applyconfigurations"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kogge-dev/kogge/apiserver/admission"
 	"github.com/kogge-dev/kogge/apiserver/authn"
@@ -53,7 +51,6 @@ type Server struct {
 	openapi2 *openapi.V2
 	tokens   *authn.ServiceAccounts
 	services *registry.Services
-	fields   lazy // the schema by which managed fields are told
 	custom   *crd.Controller
 	handler  http.Handler
 
@@ -67,14 +64,13 @@ type Server struct {
 // New opens the store and puts the server together. It returns once etcd answers.
 func New(ctx context.Context, o Options) (*Server, error) {
 	o.setDefaults()
-	fields := lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 	// The first write needs it, and making it takes as long as etcd's election, which is mostly waiting.
-	go fields.get()
+	go builtinTypes.get()
 	st, err := store.Open(ctx, store.Options{Dir: o.DataDir, UnsafeNoFsync: o.UnsafeNoFsync, Endpoints: o.EtcdServers, TLS: o.EtcdTLS, Logger: o.Logger})
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, log: o.Logger, store: st, fields: fields, authz: authz.Authenticated{}, done: make(chan struct{}), ready: make(chan struct{})}
+	s := &Server{options: o, log: o.Logger, store: st, authz: authz.Authenticated{}, done: make(chan struct{}), ready: make(chan struct{})}
 	if err := s.assemble(); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -108,7 +104,7 @@ func (s *Server) assemble() error {
 
 // register makes each resource's registry.
 func (s *Server) register(all []*resource.Resource) error {
-	managers := &registry.Managers{Types: s.fields, Scheme: types()}
+	managers := &registry.Managers{Types: builtinTypes, Scheme: types()}
 	s.services = registry.NewServices(registry.ServicesOptions{
 		Registry: s.handlers.Registry, Store: s.store, ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts, Logger: s.log})
 	chain := admission.New(objects{s.handlers}, s.extensions())
@@ -275,15 +271,20 @@ func (s *Server) httpServer() *http.Server {
 
 // serve serves a listener until ctx ends.
 func serve(ctx context.Context, srv *http.Server, l net.Listener, c *tls.Config) error {
+	var connections busy
+	srv.ConnState = connections.changed
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 		defer cancel()
-		err := srv.Shutdown(grace)
-		if err != nil {
-			err = srv.Close()
-		}
-		stopped <- err
+		// Shutdown would wait a second for clients to close what they keep open; what they asked is all that they wait for.
+		idle, answered := context.WithCancel(grace)
+		go func() {
+			defer answered()
+			connections.drain(grace)
+		}()
+		_ = srv.Shutdown(idle) // whatever is still open then is closed
+		stopped <- srv.Close()
 	})
 	srv.TLSConfig = c
 	err := srv.ServeTLS(l, "", "")

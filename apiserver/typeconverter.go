@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -25,15 +26,23 @@ var types = sync.OnceValue(func() *runtime.Scheme {
 
 type typeConverter = managedfields.TypeConverter
 
+// builtinTypes are the schemas of the kinds that client-go knows. All servers of a process share them: they take 20 MiB.
+var builtinTypes = lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
+
+// structures are the schemas of kinds that bring their own, by what they say.
+var structures sync.Map
+
 // structureOf is the schema of a kind that brings its own.
 func structureOf(s *runtime.Scheme, structure string) typeConverter {
-	return lazyTypes(func() typeConverter {
+	made := lazyTypes(func() typeConverter {
 		parser, err := typed.NewParser(typed.YAMLObject(structure))
 		if err != nil {
 			panic(fmt.Sprintf("a kind's structure: %v", err)) // it is a constant
 		}
 		return managedfields.NewSchemeTypeConverter(s, parser)
 	})
+	shared, _ := structures.LoadOrStore(structure, made)
+	return shared.(lazy)
 }
 
 // lazy makes a schema when it is first needed, so that assembling a server does not wait for it.

@@ -21,6 +21,9 @@ func embedded(ctx context.Context, o Options) (*embed.Etcd, *clientv3.Client, er
 	c.UnsafeNoFsync = o.UnsafeNoFsync
 	// A single member elects itself: short ticks make it lead at once, and cost CPU while idle (10 ms: 2.4 % of a core, 20 ms: 1.8 %).
 	c.TickMs, c.ElectionMs = 20, 100
+	if o.UnsafeNoFsync {
+		c.TickMs, c.ElectionMs = 10, 50 // it won't live long: to be there soon counts for more
+	}
 	// Raft entries are kept in memory until a snapshot; with one member nobody needs to catch up.
 	c.SnapshotCount, c.SnapshotCatchUpEntries = 2000, 100
 	// Objects may be 1.5 MiB for etcd's default, and the API server accepts 3 MiB bodies.
