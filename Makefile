@@ -70,6 +70,16 @@ conformance-storage: ## Run the suites of k8s.io/apiserver on our store and cach
 	@go -C conformance/storage vet ./...
 	@go -C conformance/storage test ./...
 
+FUZZTIME ?= 10m
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME (10m): what clients send is answered, never with a failure of the server's own
+	@grep -rlE '^func Fuzz' --include='*_test.go' $$(git ls-files '*_test.go') | xargs -n1 dirname | sort -u | while read -r folder; do \
+		for target in $$(grep -hoE '^func Fuzz\w+' $$folder/*_test.go | cut -d' ' -f2); do \
+			echo "$$folder $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$folder; \
+		done; \
+	done
+
 .PHONY: guarantees
 guarantees: ## Check for five minutes what is promised of writes, reads and watches, on a server that is killed again and again
 	@GUARANTEES=5m go test -count=1 -v -run 'TestGuarantees$$' ./conformance/guarantees

@@ -99,6 +99,8 @@ func (s *Server) routes() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i := request.InfoFrom(r.Context())
 		switch {
+		case strings.HasPrefix(r.URL.Path, "//"):
+			http.NotFound(w, r) // not cleaned, as the mux would
 		case i.IsResource:
 			s.resource(w, r, i)
 		case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/apis" || strings.HasPrefix(r.URL.Path, "/apis/"):

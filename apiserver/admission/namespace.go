@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kogge-dev/kogge/apiserver/registry"
@@ -25,6 +26,9 @@ func namespaceLifecycle(objects Objects) plugin {
 		}
 		if a.Operation != registry.Create || !a.Resource.Namespaced {
 			return nil
+		}
+		if bad := content.IsPathSegmentName(a.Namespace); len(bad) > 0 {
+			return apierrors.NewInternalError(fmt.Errorf("invalid resource name %q: %v", a.Namespace, bad))
 		}
 		obj, err := objects.Get("", "namespaces", "", a.Namespace)
 		if err != nil {

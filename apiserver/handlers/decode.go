@@ -139,7 +139,7 @@ func (s *Scope) internal() string { return internalPackage(s.Resource.Group) }
 // warnStrict makes warnings of what a strict decoder found; YAML's comes as several lines in one.
 func warnStrict(ctx context.Context, errs []error) {
 	for _, e := range errs {
-		lines, ok := strings.CutPrefix(e.Error(), "yaml: unmarshal errors:\n")
+		_, lines, ok := strings.Cut(e.Error(), "yaml: unmarshal errors:\n")
 		if !ok {
 			request.Warn(ctx, e.Error())
 			continue

@@ -1,10 +1,13 @@
 package patch
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"unicode"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,6 +61,9 @@ func (p *Patch) strict() bool { return p.Directive != metav1.FieldValidationIgno
 // Check refuses a body that can't be a patch of its type.
 func (p *Patch) Check() error {
 	if p.Type == types.ApplyYAMLPatchType {
+		if bytes.HasPrefix(bytes.TrimLeftFunc(p.Body, unicode.IsSpace), []byte("{")) {
+			return nil // taken for JSON; what it is shows when it is decoded
+		}
 		if _, err := yaml.YAMLToJSON(p.Body); err != nil {
 			return apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
 		}
@@ -124,11 +130,21 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
+// maxCopied is how many bytes the copies of one JSON patch may add: as a genuine server's limit. Without one a few operations that
+// copy the whole into itself outgrow any memory.
+const maxCopied = 3 << 20
+
+func init() {
+	jsonpatch.AccumulatedCopySizeLimit = maxCopied // the library has no other way to be told
+}
+
 func (p *Patch) json(before []byte) (after []byte, found []error, err error) {
 	if p.strict() {
 		var ops []operation
 		if found, err = kjson.UnmarshalStrict(p.Body, &ops); err != nil {
-			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+			// The error names the Go type, which is another in a genuine server.
+			text := strings.ReplaceAll(err.Error(), "patch.operation", "handlers.jsonPatchOp")
+			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + text)
 		}
 		for i, e := range found {
 			found[i] = fmt.Errorf("json patch %w", e)
@@ -177,7 +193,7 @@ func (p *Patch) strategic(current runtime.Object, t Target) (runtime.Object, err
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	after, err := strategicpatch.StrategicMergeMapPatch(before, change, t.New())
+	after, err := mergeStrategically(before, change, t.New())
 	if err != nil {
 		return nil, strategicError(err)
 	}
@@ -195,6 +211,16 @@ func (p *Patch) strategic(current runtime.Object, t Target) (runtime.Object, err
 		t.Default(obj)
 	}
 	return obj, nil
+}
+
+// mergeStrategically is strategicpatch's merge. That panics on directives of a form that it doesn't expect.
+func mergeStrategically(before, change map[string]any, like runtime.Object) (after map[string]any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = apierrors.NewBadRequest(fmt.Sprintf("the patch has a directive of an unexpected form: %v", r))
+		}
+	}()
+	return strategicpatch.StrategicMergeMapPatch(before, change, like)
 }
 
 func strategicError(err error) error {

@@ -16,8 +16,8 @@ const tokenVersion = "meta.k8s.io/v1"
 // anyRevision in a token continues at whatever the present state is.
 const anyRevision = -1
 
-// token is a continue token's content. It is upstream's, so that a list may go on at a genuine server.
-type token struct {
+// continueToken is a continue token's content. It is upstream's, so that a list may go on at a genuine server; errors name the type.
+type continueToken struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
 	Start    string `json:"start"`
@@ -25,7 +25,7 @@ type token struct {
 
 // encodeToken makes the token that continues after a key.
 func encodeToken(lastKey, prefix string, revision int64) (string, error) {
-	b, err := json.Marshal(token{Version: tokenVersion, Revision: revision, Start: strings.TrimPrefix(lastKey, prefix) + "\x00"})
+	b, err := json.Marshal(continueToken{Version: tokenVersion, Revision: revision, Start: strings.TrimPrefix(lastKey, prefix) + "\x00"})
 	return base64.RawURLEncoding.EncodeToString(b), err
 }
 
@@ -38,7 +38,7 @@ func decodeToken(s, prefix string) (key string, revision int64, err error) {
 	return prefix + strings.TrimPrefix(t.Start, "/"), t.Revision, nil
 }
 
-func parseToken(s string) (t token, err error) {
+func parseToken(s string) (t continueToken, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
 		return t, fmt.Errorf(": %w", err)

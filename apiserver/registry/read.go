@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -117,6 +118,9 @@ func Filter(namespace string, o *internalversion.ListOptions) cache.Filter {
 
 // List reads the objects of a namespace, or of all when it is empty.
 func (r *Registry) List(ctx context.Context, namespace string, o *internalversion.ListOptions) (*List, error) {
+	if err := r.checkNamespace(namespace); err != nil {
+		return nil, err
+	}
 	prefix := r.Resource.Prefix
 	if r.Resource.Namespaced && namespace != "" {
 		prefix += namespace + "/"
@@ -142,6 +146,15 @@ func (r *Registry) List(ctx context.Context, namespace string, o *internalversio
 		limit = 0 // any state will do: all of one is at hand, as a genuine server's cache has it
 	}
 	return r.list(r.live().Snapshot(), prefix, prefix, filter, limit)
+}
+
+// checkNamespace refuses namespaces that a genuine store takes for a way out of the resource's keys; to its clients that is a failure
+// of the server.
+func (r *Registry) checkNamespace(namespace string) error {
+	if namespace == "." || namespace == ".." {
+		return fmt.Errorf("invalid key: %q", "/"+strings.TrimPrefix(r.Resource.Prefix, store.Prefix)+namespace)
+	}
+	return nil
 }
 
 // continued goes on with a list where its token says.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -116,6 +117,9 @@ func (r *Registry) matchVersion(obj, old resource.Object, name string) error {
 		}
 		obj.SetResourceVersion(old.GetResourceVersion())
 	default:
+		if _, err := strconv.ParseUint(version, 10, 64); err != nil {
+			return err // a failure of the server, as with a genuine one
+		}
 		return apierrors.NewConflict(r.Resource.GR(), name, errors.New(staleText))
 	}
 	return nil

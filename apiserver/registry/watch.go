@@ -47,6 +47,9 @@ type Frames interface {
 
 // Watch begins a watch: after a version, or with the present objects first when none is given or they are asked for.
 func (r *Registry) Watch(ctx context.Context, namespace string, o *internalversion.ListOptions) (*Watching, error) {
+	if err := r.checkNamespace(namespace); err != nil {
+		return nil, err
+	}
 	version, err := parseVersion(o.ResourceVersion)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,9 @@ var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 // [namespaces/NAMESPACE/]RESOURCE[/NAME[/SUBRESOURCE…]].
 func Parse(r *http.Request) *Info {
 	i := &Info{Path: r.URL.Path, Verb: strings.ToLower(r.Method)}
+	if strings.HasPrefix(r.URL.Path, "//") {
+		return i // none of the paths that are served
+	}
 	parts := split(r.URL.Path)
 	switch {
 	case len(parts) >= 3 && parts[0] == "api":
