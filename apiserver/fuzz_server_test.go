@@ -116,6 +116,7 @@ func asUpstream(answer string) bool {
 	for _, text := range []string{
 		"resourceVersion should not be set on objects to be created",
 		"Too large resource version", // what is not there yet may come
+		"failed to create typed patch object",
 		`"message":"strconv.ParseUint: parsing`,
 		`"message":"resourceVersion: Invalid value`,
 		`"message":"invalid key: \"/`,
