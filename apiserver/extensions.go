@@ -11,6 +11,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/admission/policy"
 	"github.com/kogge-dev/kogge/apiserver/admission/webhook"
 	"github.com/kogge-dev/kogge/apiserver/handlers"
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 )
 
 // extensions makes the admission plugins that users extend the server with.
@@ -19,7 +20,7 @@ func (s *Server) extensions() admission.Extensions {
 		World: world{s.handlers}, Kind: s.handlers.Kind, Registry: s.handlers.Registry, Authorizer: s.authz, Collection: s.cache.Collection,
 	}
 	w := webhook.Options{
-		World: world{s.handlers}, Endpoint: s.endpoint, Dial: s.options.PodDial, Authorizer: s.authz, Collection: s.cache.Collection,
+		World: world{s.handlers}, Callout: s.callout(), Authorizer: s.authz, Collection: s.cache.Collection,
 		Scheme: types(), Logger: s.log,
 	}
 	return admission.Extensions{
@@ -38,6 +39,11 @@ func (s *Server) switchPlugins(chain *admission.Chain) error {
 		s.log.Warn("admission plugins that are asked for and not there", "plugins", missing)
 	}
 	return chain.Disable(s.options.DisableAdmissionPlugins)
+}
+
+// callout is how servers of users are reached.
+func (s *Server) callout() callout.Options {
+	return callout.Options{Endpoint: s.endpoint, Dial: s.options.PodDial}
 }
 
 // endpoint gives the address of one ready endpoint of a Service's port.
@@ -60,7 +66,7 @@ func (s *Server) endpoint(namespace, name string, port int32) (string, error) {
 			slices = append(slices, o.(*discoveryv1.EndpointSlice))
 		}
 	}
-	return webhook.Endpoint(obj.(*corev1.Service), slices, port)
+	return callout.Endpoint(obj.(*corev1.Service), slices, port)
 }
 
 // world is what a review looks up, in this server.

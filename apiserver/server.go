@@ -139,7 +139,7 @@ func (s *Server) register(all []*resource.Resource) error {
 	}
 	s.discover.Add(all...)
 	s.custom = crd.New(crd.Options{Definitions: s.handlers.Registry(apiextensions.Definition.GVR()), Store: s.store, Cache: s.cache, Handlers: s.handlers,
-		Discovery: s.discover, OpenAPI: s.openapi, OpenAPIV2: s.openapi2, Admission: chain, Logger: s.log, Now: time.Now})
+		Discovery: s.discover, OpenAPI: s.openapi, OpenAPIV2: s.openapi2, Admission: chain, Callout: s.callout(), Logger: s.log, Now: time.Now})
 	return nil
 }
 

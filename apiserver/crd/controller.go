@@ -15,6 +15,7 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver/discovery"
 	"github.com/kogge-dev/kogge/apiserver/handlers"
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 	"github.com/kogge-dev/kogge/apiserver/internal/store"
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/openapi"
@@ -38,10 +39,12 @@ type Options struct {
 	Handlers    *handlers.Handlers
 	Discovery   *discovery.Discovery
 	Admission   registry.Admission
-	OpenAPI     *openapi.Documents
-	OpenAPIV2   *openapi.V2
-	Logger      *slog.Logger
-	Now         func() time.Time
+	// Callout is how conversion webhooks are reached.
+	Callout   callout.Options
+	OpenAPI   *openapi.Documents
+	OpenAPIV2 *openapi.V2
+	Logger    *slog.Logger
+	Now       func() time.Time
 }
 
 // Controller keeps the status of definitions, and what is served of them.

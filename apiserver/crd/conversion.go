@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 )
 
 // conversion makes an object of one version into one of another. It may change the object that it is given.
@@ -14,11 +16,15 @@ type conversion interface {
 	convert(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)
 }
 
-func conversionOf(d *definition) conversion {
-	if c := d.crd.Spec.Conversion; c != nil && c.Strategy != apiextensionsv1.NoneConverter {
-		return unknown(c.Strategy)
+func conversionOf(d *definition, o callout.Options) conversion {
+	c := d.crd.Spec.Conversion
+	switch {
+	case c == nil || c.Strategy == apiextensionsv1.NoneConverter:
+		return rename{}
+	case c.Strategy == apiextensionsv1.WebhookConverter && c.Webhook != nil && c.Webhook.ClientConfig != nil:
+		return newWebhook(c.Webhook, o)
 	}
-	return rename{}
+	return unknown(c.Strategy)
 }
 
 // rename is the strategy None: versions differ in their name alone.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -48,7 +49,7 @@ type rules struct {
 }
 
 // newDefinition reads a definition whose names are accepted.
-func newDefinition(crd *apiextensionsv1.CustomResourceDefinition) (*definition, error) {
+func newDefinition(crd *apiextensionsv1.CustomResourceDefinition, o callout.Options) (*definition, error) {
 	d := &definition{crd: crd, versions: map[string]*version{}}
 	for i := range crd.Spec.Versions {
 		v := d.newVersion(&crd.Spec.Versions[i])
@@ -60,7 +61,7 @@ func newDefinition(crd *apiextensionsv1.CustomResourceDefinition) (*definition, 
 	if d.stored == nil {
 		return nil, fmt.Errorf("definition %s has no storage version", crd.Name)
 	}
-	d.convert = conversionOf(d)
+	d.convert = conversionOf(d, o)
 	return d, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 	"github.com/kogge-dev/kogge/apiserver/resources/apiextensions"
 )
 
@@ -68,7 +69,7 @@ func TestDeprecation(t *testing.T) {
 	d.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{
 		{Name: "v1alpha1", Served: true, Deprecated: true}, {Name: "v1", Served: true, Storage: true}, {Name: "v1beta1", Served: true},
 		{Name: "v2", Served: true, Deprecated: true, DeprecationWarning: &own}, {Name: "v3", Deprecated: true}}
-	def, err := newDefinition(d)
+	def, err := newDefinition(d, callout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (c *Controller) serve(ctx context.Context, crd *customResourceDefinition) e
 		}
 		return nil
 	}
-	d, err := newDefinition(crd)
+	d, err := newDefinition(crd, c.Callout)
 	if err != nil {
 		return err
 	}

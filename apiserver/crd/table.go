@@ -143,7 +143,10 @@ func (d *definition) selectable() func(o resource.Object) fields.Set {
 		for _, s := range all {
 			if in[s.v] == nil {
 				in[s.v] = map[string]any{}
-				if u, err := s.v.to(o.(tree).DeepCopy()); err == nil {
+				if _, remote := d.convert.(*webhook); remote {
+					// Who waits for a webhook here would hold up every watch: the fields are those of the object as it is stored.
+					in[s.v] = o.(tree).Object
+				} else if u, err := s.v.to(o.(tree).DeepCopy()); err == nil {
 					in[s.v] = u.Object
 				}
 			}

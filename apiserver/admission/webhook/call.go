@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/kogge-dev/kogge/apiserver/admission/review"
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 	"github.com/kogge-dev/kogge/apiserver/request"
 )
 
@@ -49,7 +50,7 @@ func (i *invocation) call(ctx context.Context, s *review.Subject, mutating bool)
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(*t)*time.Second)
 		defer cancel()
 	}
-	answer, err := post(ctx, client, body)
+	answer, err := callout.Post(ctx, client, body)
 	if err != nil {
 		return nil, h.cannot("failed to call webhook: %w", err)
 	}
@@ -71,19 +72,6 @@ func (i *invocation) call(ctx context.Context, s *review.Subject, mutating bool)
 		return nil, h.refusal(response.Result)
 	}
 	return response, nil
-}
-
-// wholeSeconds is how long a context still lasts, rounded up.
-func wholeSeconds(ctx context.Context) (time.Duration, bool) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return 0, false
-	}
-	left := time.Until(deadline)
-	if whole := left.Truncate(time.Second); whole != left {
-		left = whole + time.Second
-	}
-	return left, left > 0
 }
 
 // reviewVersion chooses the first version of AdmissionReview that a webhook takes and we know.

@@ -1,29 +1,23 @@
 package webhook
 
 import (
-	"context"
 	"log/slog"
-	"net"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kogge-dev/kogge/apiserver/admission/review"
 	"github.com/kogge-dev/kogge/apiserver/authz"
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 )
 
-// Dial opens a connection.
-type Dial func(ctx context.Context, network, address string) (net.Conn, error)
-
 // Options of the plugins.
 type Options struct {
 	World review.World
-	// Endpoint gives the address of one ready endpoint of a Service's port. Its error is a Status.
-	Endpoint func(namespace, name string, port int32) (string, error)
-	// Dial reaches endpoints; nil: the plain network.
-	Dial Dial
+	// Callout is how webhooks are reached.
+	Callout callout.Options
 	// Authorizer whom match conditions may ask.
 	Authorizer authz.Authorizer
 	// Collection of a key prefix.

@@ -11,9 +11,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kogge-dev/kogge/apiserver/admission/review"
+	"github.com/kogge-dev/kogge/apiserver/internal/callout"
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/internal/expression"
+	"k8s.io/utils/ptr"
 )
 
 // hook is one webhook of a configuration.
@@ -45,8 +47,15 @@ func newHook(o *Options, configuration string, w admissionv1.MutatingWebhook) *h
 	h.conditions = sync.OnceValue(func() *expression.Conditions {
 		return expression.NewCompiler(false).Conditions(w.MatchConditions, expression.Declarations{Authorizer: true})
 	})
-	h.client = sync.OnceValues(func() (*rest.RESTClient, error) { return newClient(o, &w.ClientConfig) })
+	h.client = sync.OnceValues(func() (*rest.RESTClient, error) { return callout.New(o.Callout, target(&w.ClientConfig)) })
 	return h
+}
+
+func target(c *admissionv1.WebhookClientConfig) callout.Target {
+	if s := c.Service; s != nil {
+		return callout.NewTarget(nil, &callout.Service{Namespace: s.Namespace, Name: s.Name, Path: ptr.Deref(s.Path, "")}, s.Port, c.CABundle)
+	}
+	return callout.NewTarget(c.URL, nil, nil, c.CABundle)
 }
 
 // source gives the webhooks that are configured. It reads them from the cache when something changed.
