@@ -22,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/request"
@@ -211,6 +213,13 @@ func (s *Scope) decodeDeleteOptions(r *http.Request, body []byte, o *metav1.Dele
 	// Every group version knows DeleteOptions; it is one type.
 	want := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
 	obj, got, err := s.handlers.decoders.lax[m].Decode(body, &want, o)
+	if runtime.IsNotRegisteredError(err) && got.Kind == want.Kind {
+		// So does every other one, be it known or not.
+		var text []byte
+		if text, err = yaml.YAMLToJSON(body); err == nil {
+			obj, err = o, kjson.UnmarshalCaseSensitivePreserveInts(text, o)
+		}
+	}
 	switch {
 	case err != nil:
 		return apierrors.NewBadRequest(err.Error())
