@@ -21,7 +21,7 @@ const benchNodes, benchZones = 1000, 3
 // written. pods/s is what one core would place if there were no API.
 func BenchmarkFind(b *testing.B) {
 	for name, of := range map[string]func(int) *corev1.Pod{
-		"plain": benchPod, "of a service": benchMember, "apart": benchApart,
+		"plain": benchPod, "of a service": benchMember, "apart": benchApart, "near": benchNear,
 	} {
 		b.Run(name, func(b *testing.B) { benchmarkFind(b, of) })
 	}
@@ -80,6 +80,48 @@ func benchMember(i int) *corev1.Pod {
 	pod := benchPod(i)
 	pod.Labels = map[string]string{"app": "web"}
 	return pod
+}
+
+// benchNear is one of those that want to be in one zone.
+func benchNear(i int) *corev1.Pod {
+	pod := benchPod(i)
+	pod.Labels = map[string]string{"color": "blue"}
+	pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels},
+		}},
+	}}
+	return pod
+}
+
+// BenchmarkMakeRoom looks for victims of a pod that fits nowhere, on 1,000 nodes with four
+// less urgent pods each, of which three have to go.
+func BenchmarkMakeRoom(b *testing.B) {
+	s, err := newScheduler(fake.NewClientset(), Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range benchNodes {
+		s.cache.SetNode(benchNode(i))
+		for j := range 4 {
+			pod := benchPod(4*i + j)
+			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("15")
+			pod.Spec.NodeName = fmt.Sprintf("node-%d", i)
+			s.cache.SetPod(pod)
+		}
+	}
+	urgent := int32(10)
+	b.ReportAllocs()
+	for b.Loop() {
+		pod := benchPod(-1)
+		pod.Spec.Priority = &urgent
+		pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("48")
+		c := newCycle(s.profiles[corev1.DefaultSchedulerName], &queue.Entry{Pod: pod})
+		s.cache.Update(&s.snapshot)
+		if _, err := s.find(c); c.preemption == nil || len(c.preemption.Victims) != 3 {
+			b.Fatal(err)
+		}
+	}
 }
 
 // benchApart is one of a pair that keeps apart.

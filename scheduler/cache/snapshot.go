@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ type Snapshot struct {
 	nodes []*framework.NodeInfo
 	index map[string]int
 	// The nodes whose pods have affinity terms, by name; most clusters have few.
-	wishing, avoiding map[string]*framework.NodeInfo
+	wishing, avoiding list
 	// images is how many nodes have an image, by name.
 	images map[string]int
 }
@@ -33,10 +32,10 @@ func (s *Snapshot) Node(name string) *framework.NodeInfo {
 }
 
 // Wishing gives the nodes with pods that have affinity terms, in no order.
-func (s *Snapshot) Wishing() []*framework.NodeInfo { return slices.Collect(maps.Values(s.wishing)) }
+func (s *Snapshot) Wishing() []*framework.NodeInfo { return s.wishing.nodes }
 
 // Avoiding gives the nodes with pods that have required terms against others, in no order.
-func (s *Snapshot) Avoiding() []*framework.NodeInfo { return slices.Collect(maps.Values(s.avoiding)) }
+func (s *Snapshot) Avoiding() []*framework.NodeInfo { return s.avoiding.nodes }
 
 // WithImage is how many nodes have an image.
 func (s *Snapshot) WithImage(name string) int { return s.images[name] }
@@ -62,15 +61,34 @@ func (s *Snapshot) replace(at int, node *framework.NodeInfo) {
 
 // note keeps the lists of nodes by affinity.
 func (s *Snapshot) note(node *framework.NodeInfo) {
-	list := func(nodes map[string]*framework.NodeInfo, pods []*framework.PodInfo) {
-		if len(pods) > 0 {
-			nodes[node.Node.Name] = node
-		} else {
-			delete(nodes, node.Node.Name)
-		}
+	s.wishing.set(node, len(node.Wishing) > 0)
+	s.avoiding.set(node, len(node.Avoiding) > 0)
+}
+
+// list is some of the nodes, in no order.
+type list struct {
+	nodes []*framework.NodeInfo
+	at    map[string]int
+}
+
+func newList() list { return list{at: map[string]int{}} }
+
+// set puts a node's state into the list, or takes it out.
+func (l *list) set(node *framework.NodeInfo, in bool) {
+	name := node.Node.Name
+	at, listed := l.at[name]
+	switch {
+	case in && listed:
+		l.nodes[at] = node
+	case in:
+		l.at[name] = len(l.nodes)
+		l.nodes = append(l.nodes, node)
+	case listed:
+		last := l.nodes[len(l.nodes)-1]
+		l.nodes[at], l.at[last.Node.Name] = last, at
+		l.nodes = l.nodes[:len(l.nodes)-1]
+		delete(l.at, name)
 	}
-	list(s.wishing, node.Wishing)
-	list(s.avoiding, node.Avoiding)
 }
 
 // Update brings a snapshot up to date. There may be one snapshot for each cache.
@@ -109,7 +127,7 @@ func (s *Snapshot) rebuild(nodes map[string]*framework.NodeInfo) {
 	slices.Sort(names)
 	s.nodes = make([]*framework.NodeInfo, 0, len(nodes))
 	s.index = make(map[string]int, len(nodes))
-	s.wishing, s.avoiding = map[string]*framework.NodeInfo{}, map[string]*framework.NodeInfo{}
+	s.wishing, s.avoiding = newList(), newList()
 	s.images = map[string]int{}
 	for i := range longest {
 		for _, name := range names {

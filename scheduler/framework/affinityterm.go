@@ -19,6 +19,8 @@ type AffinityTerm struct {
 	inNamespaces labels.Selector
 	// Weight is of preferred terms, 1 to 100.
 	Weight int64
+	// Key is the same for terms that mean the same.
+	Key string
 }
 
 // AffinityTerms are all such wishes of a pod.
@@ -46,13 +48,19 @@ func (t *AffinityTerm) Matches(pod *corev1.Pod, of NamespaceLabels) bool {
 		t.inNamespaces != nothing && t.inNamespaces.Matches(of(pod.Namespace))
 }
 
-// Only gives the namespace and the selector of a term that means pods of just one
-// namespace and not all of them.
-func (t *AffinityTerm) Only() (namespace string, selector labels.Selector, ok bool) {
-	if t.inNamespaces != nothing || t.namespaces.Len() != 1 || t.selector.Empty() {
-		return "", nil, false
+// Only gives the namespaces, sorted, and the selector of a term that means pods of named
+// namespaces and not all of them.
+func (t *AffinityTerm) Only() (namespaces []string, selector labels.Selector, ok bool) {
+	if t.inNamespaces != nothing || t.selector.Empty() {
+		return nil, nil, false
 	}
-	return t.namespaces.UnsortedList()[0], t.selector, true
+	return sets.List(t.namespaces), t.selector, true
+}
+
+// identify gives the term its key.
+func (t *AffinityTerm) identify() AffinityTerm {
+	t.Key = fmt.Sprintf("%s\x00%s\x00%s\x00%v\x00%d", t.TopologyKey, t.selector, t.inNamespaces, sets.List(t.namespaces), t.Weight)
+	return *t
 }
 
 var nothing = labels.Nothing()
@@ -90,10 +98,10 @@ func ParseAffinity(pod *corev1.Pod) (terms AffinityTerms) {
 func (a *AffinityTerms) parse(pod *corev1.Pod, term *corev1.PodAffinityTerm, weight int32) AffinityTerm {
 	selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 	if err == nil && term.NamespaceSelector == nil {
-		return AffinityTerm{
+		return (&AffinityTerm{
 			TopologyKey: term.TopologyKey, selector: selector, namespaces: namedNamespaces(pod, term),
 			inNamespaces: nothing, Weight: int64(weight),
-		}
+		}).identify()
 	}
 	var inNamespaces labels.Selector
 	if err == nil {
@@ -103,10 +111,10 @@ func (a *AffinityTerms) parse(pod *corev1.Pod, term *corev1.PodAffinityTerm, wei
 		a.Err = fmt.Errorf("parse an affinity term of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		return AffinityTerm{}
 	}
-	return AffinityTerm{
+	return (&AffinityTerm{
 		TopologyKey: term.TopologyKey, selector: selector, namespaces: sets.New(term.Namespaces...),
 		inNamespaces: inNamespaces, Weight: int64(weight),
-	}
+	}).identify()
 }
 
 func namedNamespaces(pod *corev1.Pod, term *corev1.PodAffinityTerm) sets.Set[string] {

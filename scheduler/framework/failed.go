@@ -25,6 +25,9 @@ type Failed struct {
 
 // Refuse notes what was said against a node.
 func (f *Failed) Refuse(node string, status *Status) {
+	if f.Nodes == nil {
+		f.Nodes = make(map[string]*Status, f.Total) // most of the time none refuses, or nearly all
+	}
 	f.Nodes[node] = status
 	f.Plugins[status.Plugin] = true
 }
@@ -39,7 +42,7 @@ func (f *Failed) Of(node string) *Status {
 
 // NewFailed is a failure without reasons yet.
 func NewFailed(total int) *Failed {
-	return &Failed{Total: total, Nodes: map[string]*Status{}, Plugins: map[string]bool{}}
+	return &Failed{Total: total, Plugins: map[string]bool{}}
 }
 
 // Error explains it as kubectl describe shows it:

@@ -155,6 +155,44 @@ func (n *NodeInfo) WithoutPod(pod *corev1.Pod) *NodeInfo {
 	return &next
 }
 
+// Scratch gives a copy that Drop and Put may change: for trying things on a node, with many
+// pods that go and come back.
+func (n *NodeInfo) Scratch() *NodeInfo {
+	next := *n
+	next.Pods, next.Ports = slices.Clone(n.Pods), slices.Clone(n.Ports)
+	next.Wishing, next.Avoiding = slices.Clone(n.Wishing), slices.Clone(n.Avoiding)
+	return &next
+}
+
+// Drop takes a pod off a scratch node.
+func (n *NodeInfo) Drop(pod *PodInfo) {
+	same := func(other *PodInfo) bool { return other == pod }
+	n.Pods = slices.DeleteFunc(n.Pods, same)
+	n.Wishing, n.Avoiding = slices.DeleteFunc(n.Wishing, same), slices.DeleteFunc(n.Avoiding, same)
+	n.Requested = n.Requested.plus(&pod.Requests, -1)
+	n.Assumed = n.Assumed.plus(&pod.Assumed, -1)
+	if len(pod.Ports) > 0 {
+		n.Ports = n.Ports[:0]
+		for _, left := range n.Pods {
+			n.Ports = append(n.Ports, left.Ports...)
+		}
+	}
+}
+
+// Put puts a pod on a scratch node.
+func (n *NodeInfo) Put(pod *PodInfo) {
+	n.Pods = append(n.Pods, pod)
+	if pod.Affinity.Any() {
+		n.Wishing = append(n.Wishing, pod)
+	}
+	if len(pod.Affinity.RequiredAnti) > 0 {
+		n.Avoiding = append(n.Avoiding, pod)
+	}
+	n.Ports = append(n.Ports, pod.Ports...)
+	n.Requested = n.Requested.plus(&pod.Requests, 1)
+	n.Assumed = n.Assumed.plus(&pod.Assumed, 1)
+}
+
 func without(pods []*PodInfo, gone *PodInfo) []*PodInfo {
 	if at := slices.Index(pods, gone); at >= 0 {
 		return slices.Delete(slices.Clone(pods), at, at+1)

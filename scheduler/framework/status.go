@@ -73,6 +73,10 @@ func (s *Status) AsError() error {
 	return errors.New(s.Message())
 }
 
+// By is the status with its plugin's name on it, for those that are made once and said of
+// many nodes.
+func (s *Status) By(plugin string) *Status { return s.by(plugin) }
+
 // during is the status with its plugin's name on it; an error says during which step, the
 // plugin's name being in the text, it came.
 func (s *Status) during(step, plugin string) *Status {

@@ -79,8 +79,8 @@ type tally struct {
 	places  map[place]int
 }
 
-// countAll counts the company on all nodes. Terms that mean pods of one namespace, as most
-// do, are counted with what is remembered of each node.
+// countAll counts the company on all nodes. Terms that name their namespaces, as most do,
+// are counted with what is remembered of each node.
 func (a interPodAffinity) countAll(c *company, pod *framework.PodInfo, nodes []*framework.NodeInfo) {
 	tallies, all := a.tallies(c, pod)
 	for _, node := range nodes {
@@ -99,19 +99,19 @@ func (a interPodAffinity) countAll(c *company, pod *framework.PodInfo, nodes []*
 }
 
 // tallies gives one for each of the pod's terms; all is false when some can't be counted
-// that way, because several terms must match the same pod or a term means pods of other
-// namespaces.
+// that way, because several terms must match the same pod or a term chooses namespaces by
+// labels.
 func (a interPodAffinity) tallies(c *company, pod *framework.PodInfo) (tallies []tally, all bool) {
 	if len(pod.Affinity.Required) > 1 {
 		return nil, false
 	}
 	add := func(terms []framework.AffinityTerm, places map[place]int) bool {
 		for i := range terms {
-			namespace, selector, ok := terms[i].Only()
+			namespaces, selector, ok := terms[i].Only()
 			if !ok {
 				return false
 			}
-			tallies = append(tallies, tally{a.counts.of(namespace, selector, true), terms[i].TopologyKey, places})
+			tallies = append(tallies, tally{a.counts.of(namespaces, selector, true), terms[i].TopologyKey, places})
 		}
 		return true
 	}
@@ -158,9 +158,9 @@ func (a interPodAffinity) Adjust(state *framework.CycleState, pod, other *framew
 }
 
 var (
-	withoutCompany = framework.NewStatus(framework.Unresolvable, "node(s) didn't match pod affinity rules")
-	withUnwanted   = framework.NewStatus(framework.Unschedulable, "node(s) didn't match pod anti-affinity rules")
-	withAverse     = framework.NewStatus(framework.Unschedulable, "node(s) didn't satisfy existing pods anti-affinity rules")
+	withoutCompany = framework.NewStatus(framework.Unresolvable, "node(s) didn't match pod affinity rules").By("InterPodAffinity")
+	withUnwanted   = framework.NewStatus(framework.Unschedulable, "node(s) didn't match pod anti-affinity rules").By("InterPodAffinity")
+	withAverse     = framework.NewStatus(framework.Unschedulable, "node(s) didn't satisfy existing pods anti-affinity rules").By("InterPodAffinity")
 )
 
 func (a interPodAffinity) Filter(state *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {

@@ -24,22 +24,17 @@ func (m attraction) add(node *corev1.Node, key string, weight int64) {
 	m[key][value] += weight
 }
 
-// PreScore looks at all pods if the new one has wishes, else only at those that have.
+// PreScore looks at the pods that have wishes, and at all if the new one has.
 func (a interPodAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo, all framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {
 	sums := attraction{}
 	wishes := len(pod.Affinity.Preferred)+len(pod.Affinity.PreferredAnti) > 0
 	if !wishes && a.ownWishesOnly {
 		return framework.NewStatus(framework.Skip)
 	}
+	a.attractOthers(sums, pod, all.Wishing())
 	if wishes {
 		for _, node := range all.Nodes() {
 			for _, other := range node.Pods {
-				a.attract(sums, pod, other, node.Node)
-			}
-		}
-	} else {
-		for _, node := range all.Wishing() {
-			for _, other := range node.Wishing {
 				a.attract(sums, pod, other, node.Node)
 			}
 		}
@@ -51,27 +46,43 @@ func (a interPodAffinity) PreScore(state *framework.CycleState, pod *framework.P
 	return nil
 }
 
-// attract counts the wishes of the new pod about another, and those of the other about it.
+// attract counts the wishes of the new pod about another.
 func (a interPodAffinity) attract(sums attraction, pod, other *framework.PodInfo, node *corev1.Node) {
-	add := func(terms []framework.AffinityTerm, about *corev1.Pod, sign, fixed int64) {
+	add := func(terms []framework.AffinityTerm, sign int64) {
 		for i := range terms {
-			if !terms[i].Matches(about, a.sources.namespaceLabels) {
-				continue
+			if terms[i].Matches(other.Pod, a.sources.namespaceLabels) {
+				sums.add(node, terms[i].TopologyKey, sign*terms[i].Weight)
 			}
-			weight := terms[i].Weight
-			if fixed > 0 {
-				weight = fixed
-			}
-			sums.add(node, terms[i].TopologyKey, sign*weight)
 		}
 	}
-	add(pod.Affinity.Preferred, other.Pod, 1, 0)
-	add(pod.Affinity.PreferredAnti, other.Pod, -1, 0)
-	if a.hardWeight > 0 {
-		add(other.Affinity.Required, pod.Pod, 1, a.hardWeight)
+	add(pod.Affinity.Preferred, 1)
+	add(pod.Affinity.PreferredAnti, -1)
+}
+
+// attractOthers counts the wishes of others about the new pod. Whether a wish means it is
+// asked once for all who have the same.
+func (a interPodAffinity) attractOthers(sums attraction, pod *framework.PodInfo, nodes []*framework.NodeInfo) {
+	means := map[string]bool{}
+	last, lastMeans := "", false
+	for _, node := range nodes {
+		for _, wish := range a.sources.wishes.on(node) {
+			if wish.term.Key != last {
+				known, ok := means[wish.term.Key]
+				if !ok {
+					known = wish.term.Matches(pod.Pod, a.sources.namespaceLabels)
+					means[wish.term.Key] = known
+				}
+				last, lastMeans = wish.term.Key, known
+			}
+			weight := wish.term.Weight
+			if wish.required {
+				weight = a.hardWeight
+			}
+			if lastMeans && weight > 0 {
+				sums.add(node.Node, wish.term.TopologyKey, wish.sign*weight*wish.count)
+			}
+		}
 	}
-	add(other.Affinity.Preferred, pod.Pod, 1, 0)
-	add(other.Affinity.PreferredAnti, pod.Pod, -1, 0)
 }
 
 func (interPodAffinity) Score(state *framework.CycleState, _ *framework.PodInfo, node *framework.NodeInfo) (score int64) {

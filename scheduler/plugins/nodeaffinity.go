@@ -131,8 +131,8 @@ func (n nodeAffinity) Filter(state *framework.CycleState, _ *framework.PodInfo, 
 }
 
 var (
-	affinityMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match Pod's node affinity/selector")
-	enforcedMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match scheduler-enforced node affinity")
+	affinityMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match Pod's node affinity/selector").By("NodeAffinity")
+	enforcedMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match scheduler-enforced node affinity").By("NodeAffinity")
 )
 
 func (n nodeAffinity) PreScore(state *framework.CycleState, pod *framework.PodInfo, _ framework.Snapshot, _ []*framework.NodeInfo) *framework.Status {

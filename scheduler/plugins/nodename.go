@@ -18,4 +18,4 @@ func (nodeName) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *fr
 	return nodeNameMismatch
 }
 
-var nodeNameMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match the requested node name")
+var nodeNameMismatch = framework.NewStatus(framework.Unresolvable, "node(s) didn't match the requested node name").By("NodeName")

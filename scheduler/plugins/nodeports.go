@@ -45,4 +45,4 @@ func conflicts(wanted, used []framework.HostPort) bool {
 	return false
 }
 
-var portTaken = framework.NewStatus(framework.Unschedulable, "node(s) didn't have free ports for the requested pod ports")
+var portTaken = framework.NewStatus(framework.Unschedulable, "node(s) didn't have free ports for the requested pod ports").By("NodePorts")

@@ -64,38 +64,76 @@ func (f nodeResourcesFit) nodeHelps(pod *corev1.Pod, event framework.Event) bool
 	return after.AllowedPods > before.AllowedPods || before.Allocatable.LessOf(&info.Requests, &after.Allocatable)
 }
 
+// lacking says which of these a node has too little of.
+type lacking uint8
+
+const (
+	lacksPods lacking = 1 << iota
+	lacksCPU
+	lacksMemory
+	lacksStorage
+	// lacksForever: not even an empty node would do.
+	lacksForever
+	lackingKinds
+)
+
+// lackingStatuses has the status of each combination: they are said of very many nodes.
+var lackingStatuses = func() (all [lackingKinds]*framework.Status) {
+	for l := range lackingKinds {
+		all[l] = l.status(nil)
+	}
+	return all
+}()
+
+// status says what is lacking, extended resources last.
+func (l lacking) status(extended []string) *framework.Status {
+	var reasons []string
+	for i, reason := range []string{"Too many pods", "Insufficient cpu", "Insufficient memory", "Insufficient ephemeral-storage"} {
+		if l&(1<<i) != 0 {
+			reasons = append(reasons, reason)
+		}
+	}
+	code := framework.Unschedulable
+	if l&lacksForever != 0 {
+		code = framework.Unresolvable
+	}
+	return framework.NewStatus(code, append(reasons, extended...)...).By("NodeResourcesFit")
+}
+
 func (f nodeResourcesFit) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
 	asked := &pod.Requests
 	if fits(asked, node) {
 		return nil
 	}
-	var reasons []string
-	code := framework.Unschedulable
-	lacks := func(asked, used, has int64, reason string) {
+	var what lacking
+	lacks := func(kind lacking, asked, used, has int64) bool {
 		if asked == 0 || asked <= has-used {
-			return
+			return false
 		}
-		reasons = append(reasons, reason)
-		if asked > has {
-			code = framework.Unresolvable // not even an empty node would do
+		if what |= kind; asked > has {
+			what |= lacksForever
 		}
+		return true
 	}
 	if len(node.Pods)+1 > node.AllowedPods {
-		reasons = append(reasons, "Too many pods")
+		what |= lacksPods
 	}
-	lacks(asked.MilliCPU, node.Requested.MilliCPU, node.Allocatable.MilliCPU, "Insufficient cpu")
-	lacks(asked.Memory, node.Requested.Memory, node.Allocatable.Memory, "Insufficient memory")
-	lacks(asked.EphemeralStorage, node.Requested.EphemeralStorage, node.Allocatable.EphemeralStorage, "Insufficient ephemeral-storage")
+	lacks(lacksCPU, asked.MilliCPU, node.Requested.MilliCPU, node.Allocatable.MilliCPU)
+	lacks(lacksMemory, asked.Memory, node.Requested.Memory, node.Allocatable.Memory)
+	lacks(lacksStorage, asked.EphemeralStorage, node.Requested.EphemeralStorage, node.Allocatable.EphemeralStorage)
+	var extended []string
 	for _, name := range slices.Sorted(maps.Keys(asked.Scalar)) {
-		if f.ignores(name) {
-			continue
+		if !f.ignores(name) && lacks(0, asked.Scalar[name], node.Requested.Scalar[name], node.Allocatable.Scalar[name]) {
+			extended = append(extended, "Insufficient "+string(name))
 		}
-		lacks(asked.Scalar[name], node.Requested.Scalar[name], node.Allocatable.Scalar[name], "Insufficient "+string(name))
 	}
-	if len(reasons) == 0 {
-		return nil // all that it lacks is ignored
+	switch {
+	case len(extended) > 0:
+		return what.status(extended)
+	case what != 0:
+		return lackingStatuses[what]
 	}
-	return framework.NewStatus(code, reasons...)
+	return nil // all that it lacks is ignored
 }
 
 // fits is the fast answer for the many nodes that do.

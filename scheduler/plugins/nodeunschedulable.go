@@ -37,7 +37,7 @@ func (nodeUnschedulable) Filter(_ *framework.CycleState, pod *framework.PodInfo,
 	return unschedulableNode
 }
 
-var unschedulableNode = framework.NewStatus(framework.Unresolvable, "node(s) were unschedulable")
+var unschedulableNode = framework.NewStatus(framework.Unresolvable, "node(s) were unschedulable").By("NodeUnschedulable")
 
 func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 	for i := range tolerations {

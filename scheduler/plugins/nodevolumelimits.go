@@ -30,7 +30,7 @@ func (nodeVolumeLimits) PreFilter(_ *framework.CycleState, pod *framework.PodInf
 // attached is drivers by volumes: each volume counts once, however many pods use it.
 type attached map[string]string
 
-var tooManyVolumes = framework.NewStatus(framework.Unschedulable, "node(s) exceed max volume count")
+var tooManyVolumes = framework.NewStatus(framework.Unschedulable, "node(s) exceed max volume count").By("NodeVolumeLimits")
 
 func (n nodeVolumeLimits) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
 	more := attached{}

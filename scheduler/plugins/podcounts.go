@@ -1,6 +1,9 @@
 package plugins
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kogge-dev/kogge/scheduler/framework"
@@ -15,32 +18,32 @@ const maxCounters = 256
 type podCounts struct{ bySelector map[counterKey]*podCounter }
 
 type counterKey struct {
-	namespace, selector string
-	ending              bool
+	namespaces, selector string
+	ending               bool
 }
 
 func newPodCounts() *podCounts { return &podCounts{bySelector: map[counterKey]*podCounter{}} }
 
-// of gives the counter for a selector in a namespace; ending says that pods which are
-// about to end count too.
-func (c *podCounts) of(namespace string, selector labels.Selector, ending bool) *podCounter {
-	key := counterKey{namespace, selector.String(), ending}
+// of gives the counter for a selector in namespaces, which are sorted; ending says that pods
+// which are about to end count too.
+func (c *podCounts) of(namespaces []string, selector labels.Selector, ending bool) *podCounter {
+	key := counterKey{strings.Join(namespaces, "/"), selector.String(), ending}
 	counter, ok := c.bySelector[key]
 	if !ok {
 		if len(c.bySelector) >= maxCounters {
 			clear(c.bySelector)
 		}
-		counter = &podCounter{namespace: namespace, selector: selector, ending: ending}
+		counter = &podCounter{namespaces: namespaces, selector: selector, ending: ending}
 		c.bySelector[key] = counter
 	}
 	return counter
 }
 
-// podCounter counts pods of one namespace that a selector matches.
+// podCounter counts pods of some namespaces that a selector matches.
 type podCounter struct {
-	namespace string
-	selector  labels.Selector
-	ending    bool
+	namespaces []string
+	selector   labels.Selector
+	ending     bool
 	// bySlot has the counts by the nodes' slots.
 	bySlot []counted
 }
@@ -75,7 +78,7 @@ func (c *podCounter) on(node *framework.NodeInfo) int {
 // match counts anew.
 func (c *podCounter) match(node *framework.NodeInfo) (count int) {
 	for _, pod := range node.Pods {
-		if (c.ending || pod.Pod.DeletionTimestamp == nil) && pod.Pod.Namespace == c.namespace && c.selector.Matches(labels.Set(pod.Pod.Labels)) {
+		if (c.ending || pod.Pod.DeletionTimestamp == nil) && slices.Contains(c.namespaces, pod.Pod.Namespace) && c.selector.Matches(labels.Set(pod.Pod.Labels)) {
 			count++
 		}
 	}

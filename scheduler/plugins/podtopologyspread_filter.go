@@ -66,7 +66,7 @@ func (p podTopologySpread) PreFilter(state *framework.CycleState, pod *framework
 	counters := make([]*podCounter, len(constraints))
 	for i := range constraints {
 		s.places[i] = map[string]int{}
-		counters[i] = p.counts.of(pod.Pod.Namespace, constraints[i].selector, false)
+		counters[i] = p.counts.of([]string{pod.Pod.Namespace}, constraints[i].selector, false)
 	}
 	for _, node := range nodes.Nodes() {
 		if !hasKeys(node.Node, constraints) {
@@ -98,8 +98,8 @@ func (p podTopologySpread) Adjust(state *framework.CycleState, pod, other *frame
 }
 
 var (
-	tooUneven = framework.NewStatus(framework.Unschedulable, "node(s) didn't match pod topology spread constraints")
-	noPlace   = framework.NewStatus(framework.Unresolvable, "node(s) didn't match pod topology spread constraints (missing required label)")
+	tooUneven = framework.NewStatus(framework.Unschedulable, "node(s) didn't match pod topology spread constraints").By("PodTopologySpread")
+	noPlace   = framework.NewStatus(framework.Unresolvable, "node(s) didn't match pod topology spread constraints (missing required label)").By("PodTopologySpread")
 )
 
 func (podTopologySpread) Filter(state *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {

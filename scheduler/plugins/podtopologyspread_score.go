@@ -35,7 +35,7 @@ func (p podTopologySpread) PreScore(state *framework.CycleState, pod *framework.
 	}
 	s := newSoftSpreading(constraints, nodes, !ours)
 	for i := range constraints {
-		s.counters = append(s.counters, p.counts.of(pod.Pod.Namespace, constraints[i].selector, false))
+		s.counters = append(s.counters, p.counts.of([]string{pod.Pod.Namespace}, constraints[i].selector, false))
 	}
 	s.count(pod.Pod, all)
 	state.Write(spreadScoreKey, s)

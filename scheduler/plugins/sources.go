@@ -35,8 +35,9 @@ type Sources struct {
 	attachments toolscache.Indexer
 	storage     *volumes.Store
 
-	// counts is shared by the plugins of all profiles.
+	// counts and wishes are shared by the plugins of all profiles.
 	counts *podCounts
+	wishes *wishes
 }
 
 // attachmentsByNode is an index of VolumeAttachments.
@@ -77,6 +78,7 @@ func NewSources(client kubernetes.Interface, factory informers.SharedInformerFac
 		storage:           store,
 
 		counts: newPodCounts(),
+		wishes: &wishes{},
 	}, nil
 }
 

@@ -39,7 +39,7 @@ func (taintToleration) Filter(_ *framework.CycleState, pod *framework.PodInfo, n
 	return nil
 }
 
-var untolerated = framework.NewStatus(framework.Unresolvable, "node(s) had untolerated taint(s)")
+var untolerated = framework.NewStatus(framework.Unresolvable, "node(s) had untolerated taint(s)").By("TaintToleration")
 
 func (taintToleration) PreScore(_ *framework.CycleState, _ *framework.PodInfo, _ framework.Snapshot, nodes []*framework.NodeInfo) *framework.Status {
 	for _, node := range nodes {

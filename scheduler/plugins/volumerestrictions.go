@@ -94,8 +94,8 @@ func (volumeRestrictions) Adjust(state *framework.CycleState, _, other *framewor
 }
 
 var (
-	diskTaken  = framework.NewStatus(framework.Unschedulable, "node(s) had no available disk")
-	claimTaken = framework.NewStatus(framework.Unschedulable, "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod")
+	diskTaken  = framework.NewStatus(framework.Unschedulable, "node(s) had no available disk").By("VolumeRestrictions")
+	claimTaken = framework.NewStatus(framework.Unschedulable, "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod").By("VolumeRestrictions")
 )
 
 func (volumeRestrictions) Filter(state *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {

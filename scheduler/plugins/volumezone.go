@@ -116,7 +116,7 @@ func locations(pv *corev1.PersistentVolume) (found []location) {
 	return found
 }
 
-var wrongZone = framework.NewStatus(framework.Unresolvable, "node(s) had no available volume zone")
+var wrongZone = framework.NewStatus(framework.Unresolvable, "node(s) had no available volume zone").By("VolumeZone")
 
 func (volumeZone) Filter(state *framework.CycleState, _ *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
 	wanted, ok := framework.Read[[]location](state, zoneKey)

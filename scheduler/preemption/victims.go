@@ -20,12 +20,12 @@ type trial struct {
 }
 
 func (t *trial) remove(pod *framework.PodInfo) {
-	t.node = t.node.WithoutPod(pod.Pod)
+	t.node.Drop(pod)
 	t.attempt.Adjust(t.state, pod, t.node, -1)
 }
 
 func (t *trial) add(pod *framework.PodInfo) {
-	t.node = t.node.WithPod(pod)
+	t.node.Put(pod)
 	t.attempt.Adjust(t.state, pod, t.node, 1)
 }
 
@@ -39,7 +39,7 @@ func victimsOn(attempt *framework.Attempt, node *framework.NodeInfo, budgets []*
 	if len(lesser) == 0 {
 		return nil, framework.NewStatus(framework.Unresolvable, "No preemption victims found for incoming pod")
 	}
-	t := &trial{attempt: attempt, state: attempt.State.Clone(), node: node}
+	t := &trial{attempt: attempt, state: attempt.State.Clone(), node: node.Scratch()}
 	for _, pod := range lesser {
 		t.remove(pod)
 	}

@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
+
+	"github.com/go-logr/logr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func main() {
@@ -17,10 +20,12 @@ func main() {
 	flag.StringVar(&b.bin, "bin", "bin", "folder of the binaries")
 	flag.StringVar(&b.example, "example", "manifests/examples/nginx.yaml", "manifest of the rollout that is measured")
 	steps := flag.String("steps", "", "regular expression: the steps of load to run, in their order")
-	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop and cluster")
+	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop, placing and cluster")
 	flag.StringVar(&b.profiles, "profiles", "", "folder for profiles of ours under load; they cost time")
 	flag.StringVar(&b.sides, "sides", "both", "which control planes: both, genuine, ours")
+	flag.IntVar(&b.nodes, "nodes", 1000, "how many nodes there are in placing, whose workloads are steps too")
 	flag.Parse()
+	ctrllog.SetLogger(logr.Discard()) // managers of controllers have loggers of their own
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
@@ -40,6 +45,7 @@ func main() {
 type bench struct {
 	bin, example, sides, profiles string
 	only, steps                   *regexp.Regexp
+	nodes                         int
 	table                         table
 }
 
@@ -82,6 +88,15 @@ func (b *bench) run(ctx context.Context) error {
 			if err != nil {
 				return errors.Join(fmt.Errorf("%s, %s: %w", p.name, name, err), b.table.print(os.Stdout))
 			}
+		}
+	}
+	for _, name := range []string{"genuine", "ours"} {
+		if !b.only.MatchString("placing") || b.sides != "both" && b.sides != name {
+			continue
+		}
+		err := measurePlacing(ctx, name, bin, b.nodes, b.steps.MatchString, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
+		if err != nil {
+			return errors.Join(fmt.Errorf("placing, %s: %w", name, err), b.table.print(os.Stdout))
 		}
 	}
 	if b.only.MatchString("cluster") && b.sides != "genuine" {
