@@ -233,7 +233,7 @@ func components(flags serverFlags, keys *pki.Keys, server *apiserver.Server, log
 		server.Component("scheduler", schedule.Run),
 		server.Component("controller-manager", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Options{
-				Config: inProcess(server, "system:kube-controller-manager"), Logger: logger, RootCA: keys.CA.PEM(),
+				Config: inProcess(server, "system:kube-controller-manager"), Logger: logger, RootCA: keys.CA.PEM(), SigningCA: keys.CA.Signing(),
 				ClusterCIDR: clusterCIDR, NodeCIDRMaskSize: flags.nodeMaskSize, Enabled: flags.enabled,
 			})
 		}),

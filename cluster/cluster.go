@@ -210,7 +210,7 @@ func (c *Cluster) startComponents() error {
 	if enabled := c.options.Controllers; enabled == nil || len(enabled) > 0 {
 		c.component("controller-manager", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Options{Config: c.inProcess(controller), Logger: c.log.With("component", "kube-controller-manager"),
-				RootCA: c.ca.PEM(), ClusterCIDR: PodRange, Enabled: enabled})
+				RootCA: c.ca.PEM(), SigningCA: c.ca.Signing(), ClusterCIDR: PodRange, Enabled: enabled})
 		})
 	}
 	if c.options.WithoutScheduler {

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"github.com/kogge-dev/kogge/controllers/bootstraptoken"
+	"github.com/kogge-dev/kogge/controllers/certificates"
 	"github.com/kogge-dev/kogge/controllers/clusterroleaggregation"
 	"github.com/kogge-dev/kogge/controllers/cronjob"
 	"github.com/kogge-dev/kogge/controllers/daemonset"
@@ -22,6 +24,7 @@ import (
 	"github.com/kogge-dev/kogge/controllers/policystatus"
 	"github.com/kogge-dev/kogge/controllers/replicaset"
 	"github.com/kogge-dev/kogge/controllers/replication"
+	"github.com/kogge-dev/kogge/controllers/resourceclaim"
 	"github.com/kogge-dev/kogge/controllers/resourcequota"
 	"github.com/kogge-dev/kogge/controllers/rootca"
 	"github.com/kogge-dev/kogge/controllers/serviceaccount"
@@ -50,12 +53,18 @@ var all = []component.Component{
 	endpointslice.Component,
 	endpointslicemirroring.Component,
 	servicecidr.Component,
+	resourceclaim.Component,
 	ephemeralvolume.Component,
 	volumebinder.Component,
 	volumeprotection.Claims,
 	volumeprotection.Volumes,
 	volumeprotection.Classes,
 	serviceaccount.Component,
+	certificates.Approving,
+	certificates.Signing,
+	certificates.Cleaner,
+	bootstraptoken.Signer,
+	bootstraptoken.Cleaner,
 	rootca.Component,
 	resourcequota.Component,
 	clusterroleaggregation.Component,

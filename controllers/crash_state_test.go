@@ -71,6 +71,9 @@ var chance = []struct {
 	{regexp.MustCompile(`\b\d+\.\d+\.\d+\.\d+\b`), "IP"},
 	{regexp.MustCompile(`kube-api-access-\w{5}`), "TOKEN"},
 	{regexp.MustCompile(`\bnode-\d+\b`), "NODE"},
+	{regexp.MustCompile(`p-own-(\w{5}|\*)`), "CLAIM"}, // noted in a pod when it is gone itself
+	{regexp.MustCompile(`"certificate":"[^"]+"`), `"certificate":"CERTIFICATE"`},
+	{regexp.MustCompile(`"request":"[^"]+"`), `"request":"REQUEST"`},
 	{regexp.MustCompile(`[a-z]+://[0-9a-f]{12,}`), "CONTAINER"},
 	{regexp.MustCompile(`RUN-any-\w+`), "ANY"},  // of several that are alike
 	{regexp.MustCompile(`-\d{8}\b`), "-MINUTE"}, // names of a CronJob's Jobs

@@ -19,12 +19,15 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kogge-dev/kogge/cluster"
+	"github.com/kogge-dev/kogge/cluster/pki"
 	"github.com/kogge-dev/kogge/controllers"
 )
 
 const (
 	// calm is how long nobody may have written before a state counts as the last one.
 	calm = 200 * time.Millisecond
+	// firstCalm is how long that must be for the state that all others are held against.
+	firstCalm = time.Second
 	// sample is how many crashes each scenario sees, unless all are asked for.
 	sample = 4
 	// crowd is how many runs a cluster sees: their pods stay, and nodes have room for 110 each.
@@ -76,9 +79,11 @@ func TestCrashes(t *testing.T) {
 type stage struct {
 	crashScenario
 	cluster *cluster.Cluster
-	client  kubernetes.Interface
-	objects dynamic.Interface
-	runs    int
+	// authority signs certificates.
+	authority *pki.CA
+	client    kubernetes.Interface
+	objects   dynamic.Interface
+	runs      int
 	// want is the end of the undisturbed run, nil before it.
 	want []string
 }
@@ -103,6 +108,9 @@ func (s *stage) open(t *testing.T) {
 		}
 	})
 	s.cluster = c
+	if s.authority, err = pki.NewCA("kogge"); err != nil {
+		t.Fatal(err)
+	}
 	if s.client, err = kubernetes.NewForConfig(c.InProcessConfig()); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +177,7 @@ func (s *stage) lives(ctx context.Context, m moment, book *ledger) error {
 		err := controllers.Run(life, controllers.Options{
 			Config: cluster.InProcess(&mortal{inner: s.cluster.InProcessConfig().Transport, dies: m, die: die, book: book}),
 			Logger: slog.New(slog.DiscardHandler), Enabled: s.controllers, Clock: time,
-			RootCA: []byte("-----BEGIN CERTIFICATE-----\n"), ClusterCIDR: netip.MustParsePrefix("10.244.0.0/16"),
+			RootCA: []byte("-----BEGIN CERTIFICATE-----\n"), SigningCA: s.authority.Signing(), ClusterCIDR: netip.MustParsePrefix("10.244.0.0/16"),
 		})
 		died := life.Err() != nil
 		die()
@@ -191,7 +199,7 @@ func (s *stage) settle(w *world, book *ledger) {
 		switch {
 		case err != nil:
 			return err.Error()
-		case time.Since(since) < calm:
+		case time.Since(since) < calm, s.want == nil && time.Since(since) < firstCalm:
 			return fmt.Sprintf("the controllers still write: %v", book)
 		case s.want == nil:
 			s.want = state

@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -38,11 +39,15 @@ var crashScenarios = map[string]crashScenario{
 		"ephemeral-volume-controller", "volumeattributesclass-protection-controller"}, nodes: 1, act: crashVolumes},
 	"nodes": {controllers: []string{"node-lifecycle-controller", "node-ipam-controller", "taint-eviction-controller", "ttl-controller", "pod-garbage-collector-controller"},
 		act: crashNodes},
-	"ranges":   {controllers: []string{"service-cidr-controller"}, act: crashRanges, clock: afterTheGrace},
-	"roles":    {controllers: []string{"clusterrole-aggregation-controller"}, act: crashRoles},
-	"policies": {controllers: []string{"validatingadmissionpolicy-status-controller"}, act: crashPolicies},
-	"accounts": {controllers: []string{"serviceaccount-controller", "root-ca-certificate-publisher-controller"}, act: crashAccounts},
-	"all":      {nodes: 2, act: crashRollout},
+	"certificates": {controllers: []string{"certificatesigningrequest-approving-controller", "certificatesigningrequest-signing-controller",
+		"certificatesigningrequest-cleaner-controller"}, act: crashCertificates},
+	"tokens":        {controllers: []string{"bootstrap-signer-controller", "token-cleaner-controller"}, act: crashTokens},
+	"device claims": {controllers: []string{"resourceclaim-controller"}, act: crashDeviceClaims},
+	"ranges":        {controllers: []string{"service-cidr-controller"}, act: crashRanges, clock: afterTheGrace},
+	"roles":         {controllers: []string{"clusterrole-aggregation-controller"}, act: crashRoles},
+	"policies":      {controllers: []string{"validatingadmissionpolicy-status-controller"}, act: crashPolicies},
+	"accounts":      {controllers: []string{"serviceaccount-controller", "root-ca-certificate-publisher-controller"}, act: crashAccounts},
+	"all":           {nodes: 2, act: crashRollout},
 }
 
 func crashRollout(w *world) {
@@ -97,12 +102,22 @@ func crashAdoption(w *world) {
 	w.replicaSet("web", 2)
 	w.must(w.client.CoreV1().Pods(w.ns).Patch(w.Context(), "first", types.MergePatchType, []byte(`{"metadata":{"labels":{"app":"debug"}}}`), metav1.PatchOptions{}))
 	w.eventually(func(ctx context.Context) string {
-		if n := len(w.pods(ctx)); n != 3 {
-			return fmt.Sprintf("%d pods", n)
+		ready := 0
+		for _, pod := range w.pods(ctx) {
+			if pod.Name != "first" && slices.ContainsFunc(pod.Status.Conditions, isReady) {
+				ready++
+			}
+		}
+		if ready != 2 {
+			return fmt.Sprintf("%d pods", ready)
 		}
 		return ""
 	})
 	w.replicas("web", 2)
+}
+
+func isReady(c corev1.PodCondition) bool {
+	return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 }
 
 func crashReplication(w *world) {

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,9 @@ type Options struct {
 	Logger *slog.Logger
 	// RootCA is the PEM bundle that is published to every namespace.
 	RootCA []byte
+	// SigningCA is the authority that signs approved CertificateSigningRequests for the signers of
+	// kubernetes.io; without a key nothing is signed. Its Leaf is set.
+	SigningCA tls.Certificate
 	// ClusterCIDR is the range that pods get their addresses from; the zero prefix
 	// allocates nothing to nodes.
 	ClusterCIDR netip.Prefix
@@ -73,7 +77,7 @@ func Run(ctx context.Context, options Options) error {
 		Events: func(name string) record.EventRecorder {
 			return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: name})
 		},
-		RootCA: options.RootCA, ClusterCIDR: options.ClusterCIDR, NodeCIDRMaskSize: options.NodeCIDRMaskSize,
+		RootCA: options.RootCA, SigningCA: options.SigningCA, ClusterCIDR: options.ClusterCIDR, NodeCIDRMaskSize: options.NodeCIDRMaskSize,
 	}
 	for _, c := range chosen {
 		if err := c.Add(env); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/kogge-dev/kogge/controllers/internal/component"
 )
 
-// selected reads upstream's --controllers syntax: "*" switches all on, "name" one on
+// selected reads upstream's --controllers syntax: "*" switches all on that aren't off by default, "name" one on
 // and "-name" one off, whatever the order; nil means "*". A name that isn't known is an
 // error, since a typing error would otherwise switch off what one relies on.
 func selected(from []component.Component, enabled []string) ([]component.Component, error) {
 	if enabled == nil {
-		return from, nil
+		enabled = []string{"*"}
 	}
 	known := func(name string) bool {
 		return slices.ContainsFunc(from, func(c component.Component) bool { return c.Name == name })
@@ -27,7 +27,7 @@ func selected(from []component.Component, enabled []string) ([]component.Compone
 	for _, c := range from {
 		switch {
 		case slices.Contains(enabled, "-"+c.Name):
-		case slices.Contains(enabled, c.Name), slices.Contains(enabled, "*"):
+		case slices.Contains(enabled, c.Name), slices.Contains(enabled, "*") && !c.Off:
 			chosen = append(chosen, c)
 		}
 	}

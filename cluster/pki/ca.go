@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
@@ -86,6 +87,11 @@ func (ca *CA) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(ca.Certificate)
 	return pool
+}
+
+// Signing is the authority with its key, for who signs in its name.
+func (ca *CA) Signing() tls.Certificate {
+	return tls.Certificate{Certificate: [][]byte{ca.Certificate.Raw}, PrivateKey: ca.key, Leaf: ca.Certificate}
 }
 
 // PEM is the authority's certificate in PEM.

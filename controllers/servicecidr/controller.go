@@ -108,8 +108,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if d.Ready != nil {
-		if err := r.client.Status().Apply(ctx, applied(cidr.Name, d.Ready), client.FieldOwner(name), client.ForceOwnership); err != nil {
-			return reconcile.Result{}, fmt.Errorf("say whether ServiceCIDR %s is ready: %w", cidr.Name, client.IgnoreNotFound(err))
+		if err := r.client.Status().Apply(ctx, applied(cidr.Name, d.Ready), client.FieldOwner(name), client.ForceOwnership); client.IgnoreNotFound(err) != nil {
+			return reconcile.Result{}, fmt.Errorf("say whether ServiceCIDR %s is ready: %w", cidr.Name, err)
 		}
 	}
 	return reconcile.Result{RequeueAfter: d.Again}, nil

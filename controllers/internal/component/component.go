@@ -1,6 +1,7 @@
 package component
 
 import (
+	"crypto/tls"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -19,6 +20,8 @@ import (
 type Component struct {
 	// Name is upstream's name for the controller, as --controllers takes it.
 	Name string
+	// Off controllers run only when they are named: "*" does not mean them.
+	Off bool
 	// Watches lists the resources that wake the controller, as group/resource.
 	Watches []string
 	// Writes lists what this controller and no other writes, as
@@ -38,6 +41,8 @@ type Environment struct {
 	Events func(component string) record.EventRecorder
 	// RootCA is the PEM bundle that pods use to trust the API server.
 	RootCA []byte
+	// SigningCA signs certificates that were approved; without a key nothing is signed.
+	SigningCA tls.Certificate
 	// ClusterCIDR is the range that pods get their addresses from; the zero
 	// prefix allocates nothing to nodes.
 	ClusterCIDR netip.Prefix
