@@ -119,7 +119,7 @@ func (s *Shell[T]) writeStatus(ctx context.Context, object T, status appsv1.Repl
 	if apiequality.Semantic.DeepEqual(object, next) {
 		return nil
 	}
-	if err := s.client.Status().Update(ctx, next); err != nil {
+	if err := s.client.Status().Update(ctx, next); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("update status: %w", err)
 	}
 	return nil

@@ -63,7 +63,7 @@ func isUnknown(err error) bool { return errors.Is(err, errUnknown) || meta.IsNoM
 // list gives the resource's objects in a namespace: whole ones where their content counts,
 // else their metadata. They belong to the cache and must not be changed.
 func (w *watches) list(ctx context.Context, evaluator quota.Evaluator, namespace string) ([]runtime.Object, error) {
-	watched, err := w.ensure(evaluator)
+	watched, err := w.ensure(ctx, evaluator)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (w *watches) list(ctx context.Context, evaluator quota.Evaluator, namespace
 }
 
 // ensure watches a resource from its first use on.
-func (w *watches) ensure(evaluator quota.Evaluator) (client.Object, error) {
+func (w *watches) ensure(ctx context.Context, evaluator quota.Evaluator) (client.Object, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if watched, ok := w.begun[evaluator.Resource]; ok {
@@ -109,10 +109,15 @@ func (w *watches) ensure(evaluator quota.Evaluator) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.controller.Watch(source.Kind(w.cache, watched, w.events(evaluator))); err != nil {
+	changes := source.Kind(w.cache, watched, w.events(evaluator))
+	if err := w.controller.Watch(changes); err != nil {
 		return nil, fmt.Errorf("watch %s: %w", evaluator.Resource, err)
 	}
 	w.begun[evaluator.Resource] = watched
+	// Whoever lists before the watch has begun counts what may go unnoticed in between.
+	if err := changes.WaitForSync(ctx); err != nil {
+		return nil, fmt.Errorf("begin to watch %s: %w", evaluator.Resource, err)
+	}
 	return watched, nil
 }
 
