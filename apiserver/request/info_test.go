@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -48,14 +49,20 @@ func TestParse(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"/api/v1/namespaces/../pods", "/apis//v1/x", "//api/v1/pods", "/api/v1/namespaces//pods", "/api/v1/watch", "/apis/a/b/watch/"} {
+	for _, s := range []string{"/api/v1/namespaces/../pods", "/apis//v1/x", "//api/v1/pods", "/api/v1/namespaces//pods", "/api/v1/watch", "/apis/a/b/watch/", "api///0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.URL.Path = path
-		if i := Parse(r); i.IsResource && i.Resource == "" && len(i.Parts) > 0 {
+		i := Parse(r)
+		if i.IsResource && i.Resource == "" && !strings.Contains(path, "//") {
 			t.Errorf("%q: parts %v of no resource", path, i.Parts)
+		}
+		for _, part := range append([]string{i.Group, i.Version, i.Namespace, i.Resource, i.Subresource, i.Name}, i.Parts...) {
+			if strings.Contains(part, "/") || !strings.Contains(path, part) {
+				t.Errorf("%q: %q is none of its parts", path, part)
+			}
 		}
 	})
 }
