@@ -47,11 +47,18 @@ func (s *Scheduler) preempt(ctx context.Context, c *cycle) {
 	}
 	s.preempting.begin(pod.UID)
 	s.binding.Go(func() {
-		err := s.endAll(ctx, pod, decided.Node, victims)
+		last := len(victims) - 1
+		err := s.endAll(ctx, pod, decided.Node, victims[:last])
+		// Before the last one goes, since its end is what the pod is tried again upon.
+		asked := s.preempting.end(pod.UID)
+		if err == nil {
+			err = s.endAll(ctx, pod, decided.Node, victims[last:])
+		}
 		if err != nil && ctx.Err() == nil {
 			s.logger.Error("could not preempt; will retry", "pod", pod.Namespace+"/"+pod.Name, "node", decided.Node, "error", err)
 		}
-		if asked := s.preempting.end(pod.UID); asked || err != nil {
+		// Was it gone already, the event of its end may have been passed over.
+		if err != nil || asked && s.isGone(victims[last]) {
 			s.queue.Activate(pod)
 		}
 	})

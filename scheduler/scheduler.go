@@ -107,6 +107,7 @@ func newScheduler(client kubernetes.Interface, options Options) (*Scheduler, err
 		return nil, err
 	}
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	finder := newFinder()
 	recorders := map[string]events.EventRecorder{}
 	for name := range profiles {
 		recorders[name] = broadcaster.NewRecorder(scheme.Scheme, name)
@@ -119,13 +120,17 @@ func newScheduler(client kubernetes.Interface, options Options) (*Scheduler, err
 				return profiles[pod.Spec.SchedulerName].PreEnqueue(pod)
 			},
 			Helps: func(pod *corev1.Pod, refused map[string]bool, event framework.Event) bool {
+				// While others are being ended for it, a try would be in vain.
+				if event.Change&framework.Activated == 0 && finder.preempting.ask(pod.UID) {
+					return false
+				}
 				return profiles[pod.Spec.SchedulerName].Helps(pod, refused, event)
 			},
 			MinBackoff: time.Duration(*options.Configuration.PodInitialBackoffSeconds) * time.Second,
 			MaxBackoff: time.Duration(*options.Configuration.PodMaxBackoffSeconds) * time.Second,
 		}),
 		cache:       cache.New(),
-		finder:      newFinder(),
+		finder:      finder,
 		broadcaster: broadcaster,
 		slots:       make(chan struct{}, binders),
 		reports:     newReports(),

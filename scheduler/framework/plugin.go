@@ -128,8 +128,17 @@ func NewCycleState() *CycleState {
 // Cloner are values that Adjust changes.
 type Cloner interface{ Clone() any }
 
-// Clone gives a state that may be adjusted without the original changing.
+// Clone gives a state that may be adjusted without the original changing. One that has
+// nothing to adjust is its own clone.
 func (s *CycleState) Clone() *CycleState {
+	adjustable := false
+	for _, value := range s.values {
+		_, cloner := value.(Cloner)
+		adjustable = adjustable || cloner
+	}
+	if !adjustable {
+		return s
+	}
 	next := &CycleState{values: make(map[string]any, len(s.values)), skipFilter: s.skipFilter, skipScore: s.skipScore, filters: s.filters}
 	for key, value := range s.values {
 		if cloner, ok := value.(Cloner); ok {

@@ -121,19 +121,21 @@ func (f nodeResourcesFit) Filter(_ *framework.CycleState, pod *framework.PodInfo
 	lacks(lacksCPU, asked.MilliCPU, node.Requested.MilliCPU, node.Allocatable.MilliCPU)
 	lacks(lacksMemory, asked.Memory, node.Requested.Memory, node.Allocatable.Memory)
 	lacks(lacksStorage, asked.EphemeralStorage, node.Requested.EphemeralStorage, node.Allocatable.EphemeralStorage)
-	var extended []string
-	for _, name := range slices.Sorted(maps.Keys(asked.Scalar)) {
-		if !f.ignores(name) && lacks(0, asked.Scalar[name], node.Requested.Scalar[name], node.Allocatable.Scalar[name]) {
-			extended = append(extended, "Insufficient "+string(name))
+	if len(asked.Scalar) > 0 {
+		var extended []string
+		for _, name := range slices.Sorted(maps.Keys(asked.Scalar)) {
+			if !f.ignores(name) && lacks(0, asked.Scalar[name], node.Requested.Scalar[name], node.Allocatable.Scalar[name]) {
+				extended = append(extended, "Insufficient "+string(name))
+			}
+		}
+		if len(extended) > 0 {
+			return what.status(extended)
 		}
 	}
-	switch {
-	case len(extended) > 0:
-		return what.status(extended)
-	case what != 0:
-		return lackingStatuses[what]
+	if what == 0 {
+		return nil // all that it lacks is ignored
 	}
-	return nil // all that it lacks is ignored
+	return lackingStatuses[what]
 }
 
 // fits is the fast answer for the many nodes that do.

@@ -48,22 +48,26 @@ func victimsOn(attempt *framework.Attempt, node *framework.NodeInfo, budgets []*
 	}
 	candidate := &Candidate{Node: node.Node.Name}
 	protected, others := byBudget(lesser, budgets)
-	for i, pod := range append(protected, others...) {
-		t.add(pod)
-		if t.judge().IsSuccess() {
-			continue
-		}
-		t.remove(pod)
-		candidate.Victims = append(candidate.Victims, pod.Pod)
-		if i < len(protected) {
-			candidate.Violations++
-		}
-	}
+	candidate.Victims = t.giveBack(protected, nil)
+	candidate.Violations = len(candidate.Victims)
+	candidate.Victims = t.giveBack(others, candidate.Victims)
 	if len(candidate.Victims) == 0 {
 		return nil, framework.AsStatus(fmt.Errorf("expected at least one victim pod on node %q", node.Node.Name))
 	}
 	slices.SortStableFunc(candidate.Victims, compare)
 	return candidate, nil
+}
+
+// giveBack puts pods back one by one and adds those that can't be to the victims.
+func (t *trial) giveBack(pods []*framework.PodInfo, victims []*corev1.Pod) []*corev1.Pod {
+	for _, pod := range pods {
+		t.add(pod)
+		if !t.judge().IsSuccess() {
+			t.remove(pod)
+			victims = append(victims, pod.Pod)
+		}
+	}
+	return victims
 }
 
 // lessUrgent gives the pods that may be ended, the most important first.
@@ -104,6 +108,9 @@ func compareStart(a, b *metav1.Time) int {
 // byBudget splits pods into those whose end would violate a budget and the others, in
 // their order: the first that go use up what the budgets allow.
 func byBudget(pods []*framework.PodInfo, budgets []*policyv1.PodDisruptionBudget) (protected, others []*framework.PodInfo) {
+	if len(budgets) == 0 {
+		return nil, pods
+	}
 	allowed := make([]int32, len(budgets))
 	for i, budget := range budgets {
 		allowed[i] = budget.Status.DisruptionsAllowed
