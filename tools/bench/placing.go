@@ -103,7 +103,8 @@ func place(ctx context.Context, cs clients, make func(*corev1.Pod), namespace st
 	}); err != nil {
 		return 0, err
 	}
-	return time.Since(began), errors.Join(<-bound, ctx.Err())
+	err = <-bound
+	return time.Since(began), errors.Join(err, ctx.Err())
 }
 
 // startScheduler starts a scheduler for a kubeconfig.
