@@ -42,6 +42,9 @@ func (s *Server) bootstrap(ctx context.Context, c kubernetes.Interface, repairs 
 		first.Go(func() error { return publishPriority(firstCtx, c, name, class) })
 	}
 	first.Go(func() error { return publishServiceRange(firstCtx, c, s.options.ServiceClusterIPRange) })
+	if s.rbac != nil {
+		first.Go(func() error { return s.publishPolicy(firstCtx, c) })
+	}
 	if err := first.Wait(); err != nil {
 		return err
 	}

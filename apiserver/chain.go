@@ -24,6 +24,7 @@ import (
 func (s *Server) chain() http.Handler {
 	h := s.routes()
 	h = s.authorizing(h)
+	h = s.impersonating(h)
 	h = s.authenticating(h)
 	h = s.informing(h)
 	return s.guarding(h)

@@ -56,7 +56,7 @@ func TestHostileRequests(t *testing.T) {
 		{"up, escaped", "GET", "/api/v1/namespaces/%2e%2e/pods", "", "", 500, `invalid key: \"/pods/..\"`},
 		{"here", "GET", "/apis/apps/v1/namespaces/%2e/deployments?watch=1", "", "", 500, `invalid key: \"/deployments/.\"`},
 		{"an object up there", "POST", "/api/v1/namespaces/%2e%2e/configmaps", "application/json", `{"metadata":{"name":"x"}}`, 500, `invalid resource name \"..\": [may not be '..']`},
-		{"another object's place", "PUT", one, "application/json", `{"metadata":{"name":"c","uid":"x"}}`, 409, "invalid object, Code: 4, Key: /configmaps/default/c, ResourceVersion: 0"},
+		{"another object's place", "PUT", one, "application/json", `{"metadata":{"name":"c","uid":"x"}}`, 409, "invalid object, Code: 4, Key: /registry/configmaps/default/c, ResourceVersion: 0"},
 		{"options of no version", "DELETE", one, "application/json", `{"kind":"DeleteOptions","apiVersion":"a/v9","dryRun":["All"],"gracePeriodSeconds":3}`, 200, `"status":"Success"`},
 		{"options of no version that are none", "DELETE", one, "application/yaml", "kind: DeleteOptions\napiVersion: v9\ngracePeriodSeconds: x\n", 400, "cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64"},
 		{"options of another kind", "DELETE", one, "application/json", `{"kind":"Foo","apiVersion":"v1"}`, 400, `no kind \"Foo\" is registered for version \"v1\"`},

@@ -53,6 +53,9 @@ type Options struct {
 	// ServiceNodePorts is the range of node ports, both ends included; zero: 30000-32767.
 	ServiceNodePorts [2]int
 
+	// AuthorizationModes are upstream's names, in order: "Node", "RBAC", "AlwaysAllow". Administrators may do everything in any mode. None:
+	// every authenticated user may, and roles are kept without being enforced.
+	AuthorizationModes []string
 	// EnableAdmissionPlugins and DisableAdmissionPlugins are upstream's names. All plugins that this server has are on unless
 	// they are disabled.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string

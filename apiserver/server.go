@@ -16,6 +16,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/admission"
 	"github.com/kogge-dev/kogge/apiserver/authn"
 	"github.com/kogge-dev/kogge/apiserver/authz"
+	"github.com/kogge-dev/kogge/apiserver/authz/rbac"
 	"github.com/kogge-dev/kogge/apiserver/crd"
 	"github.com/kogge-dev/kogge/apiserver/discovery"
 	"github.com/kogge-dev/kogge/apiserver/handlers"
@@ -46,6 +47,7 @@ type Server struct {
 	handlers *handlers.Handlers
 	authn    *authn.Authenticator
 	authz    authz.Authorizer
+	rbac     *rbac.Authorizer // nil: roles are not enforced
 	discover *discovery.Discovery
 	openapi  *openapi.Documents
 	openapi2 *openapi.V2
@@ -70,7 +72,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, log: o.Logger, store: st, authz: authz.Authenticated{}, done: make(chan struct{}), ready: make(chan struct{})}
+	s := &Server{options: o, log: o.Logger, store: st, done: make(chan struct{}), ready: make(chan struct{})}
 	if err := s.assemble(); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -92,6 +94,9 @@ func (s *Server) assemble() error {
 	if err := s.authenticate(); err != nil {
 		return err
 	}
+	if err := s.authorize(); err != nil {
+		return err
+	}
 	s.handlers = handlers.New(handlers.Options{Scheme: types(), Logger: s.log, Done: s.done, Tokens: s.tokens, Kubelets: s.options.Kubelet, PodDial: s.options.PodDial, Authenticator: s.authn, Authorizer: s.authz})
 	s.discover = &discovery.Discovery{ServerAddress: s.address()}
 	s.openapi, s.openapi2 = openapi.New(), openapi.NewV2(time.Now())
@@ -109,6 +114,9 @@ func (s *Server) register(all []*resource.Resource) error {
 		Registry: s.handlers.Registry, Store: s.store, ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts, Logger: s.log})
 	chain := admission.New(objects{s.handlers}, s.extensions())
 	chain.UseQuotas(quotas{s}, time.Now)
+	if s.rbac != nil {
+		chain.UseRoles(rbac.Escalation{Authorizer: s.authz, Rules: s.rbac}.Validate)
+	}
 	if err := s.switchPlugins(chain); err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type apiserverFlags struct {
 	certFile, keyFile, clientCAFile            string
 	tokenAuthFile                              string
 	certDir                                    string
+	authorizationModes                         []string
 	enablePlugins, disablePlugins              []string
 	issuer, signingKeyFile                     string
 	publicKeyFiles                             []string
@@ -62,6 +63,7 @@ func newAPIServerWith(flags *apiserverFlags, run func(*cobra.Command) error) *co
 	set.StringVar(&flags.certFile, "tls-cert-file", "", "the serving certificate (default: made for this run alone)")
 	set.StringVar(&flags.keyFile, "tls-private-key-file", "", "the serving certificate's key")
 	set.StringVar(&flags.certDir, "cert-dir", "", "the directory of apiserver.crt and apiserver.key, which are made there if they are missing; --tls-cert-file goes before it")
+	set.StringSliceVar(&flags.authorizationModes, "authorization-mode", []string{"Node", "RBAC"}, "who decides, in order: Node, RBAC, AlwaysAllow")
 	set.StringSliceVar(&flags.enablePlugins, "enable-admission-plugins", nil, "admission plugins that must be there; all that this server has are on")
 	set.StringSliceVar(&flags.disablePlugins, "disable-admission-plugins", nil, "admission plugins to switch off")
 	set.StringVar(&flags.clientCAFile, "client-ca-file", "", "the authority of clients' certificates (default: none are accepted)")
@@ -100,7 +102,7 @@ func apiserverOptions(flags apiserverFlags) (apiserver.Options, error) {
 	options := apiserver.Options{
 		DataDir: flags.dataDir, UnsafeNoFsync: flags.unsafeNoFsync, EtcdServers: flags.etcdServers,
 		TokenAuthFile: flags.tokenAuthFile, ServiceAccountIssuer: flags.issuer, AdvertisePort: flags.securePort,
-		EnableAdmissionPlugins: flags.enablePlugins, DisableAdmissionPlugins: flags.disablePlugins,
+		AuthorizationModes: flags.authorizationModes, EnableAdmissionPlugins: flags.enablePlugins, DisableAdmissionPlugins: flags.disablePlugins,
 	}
 	if flags.dataDir == "" && len(flags.etcdServers) == 0 {
 		return options, errors.New("one of --data-dir and --etcd-servers is needed")

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kogge-dev/kogge/apiserver"
+	"github.com/kogge-dev/kogge/cluster"
 	"github.com/kogge-dev/kogge/controllers"
 	"github.com/kogge-dev/kogge/scheduler"
 )
@@ -67,7 +68,7 @@ func runKubeAPIServer(command *cobra.Command, flags apiserverFlags) error {
 // envtestComponents are the controllers that are asked for and, with all of them, the scheduler.
 func envtestComponents(server *apiserver.Server, options apiserver.Options, enabled []string) ([]func(context.Context) error, error) {
 	runs := []func(context.Context) error{whenReady(server, server.Component("controller-manager", func(ctx context.Context) error {
-		return controllers.Run(ctx, controllers.Options{Config: inProcess(server, "system:kube-controller-manager"), Logger: options.Logger,
+		return controllers.Run(ctx, controllers.Options{Config: cluster.InProcess(server.RoundTripper(cluster.ControllerManager)), Logger: options.Logger,
 			RootCA: encodeChain(options.ServingCertificate), Enabled: enabled})
 	}))}
 	if !slices.Contains(enabled, "*") {

@@ -128,6 +128,7 @@ func serverOptions(flags serverFlags, keys *pki.Keys, logger *slog.Logger) (apis
 		DataDir: flags.dataDir, UnsafeNoFsync: flags.unsafeNoFsync, EtcdServers: flags.etcdServers,
 		TokenAuthFile: flags.tokenAuthFile, ClientCAs: keys.CA.Pool(),
 		ServiceAccountIssuer: flags.issuer, ServiceAccountKey: keys.ServiceAccount, Logger: logger,
+		AuthorizationModes: cluster.AuthorizationModes,
 	}
 	if flags.dataDir == "" {
 		return options, errors.New("--data-dir is needed")
@@ -233,7 +234,7 @@ func components(flags serverFlags, keys *pki.Keys, server *apiserver.Server, log
 		server.Component("scheduler", schedule.Run),
 		server.Component("controller-manager", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Options{
-				Config: inProcess(server, "system:kube-controller-manager"), Logger: logger, RootCA: keys.CA.PEM(), SigningCA: keys.CA.Signing(),
+				Config: cluster.InProcess(server.RoundTripper(cluster.ControllerManager)), Logger: logger, RootCA: keys.CA.PEM(), SigningCA: keys.CA.Signing(),
 				ClusterCIDR: clusterCIDR, NodeCIDRMaskSize: flags.nodeMaskSize, Enabled: flags.enabled,
 			})
 		}),

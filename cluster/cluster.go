@@ -30,10 +30,16 @@ var (
 	ServiceRange = netip.MustParsePrefix("10.96.0.0/16")
 )
 
-// Identities of the components.
+// AuthorizationModes are how a cluster decides who may do what, unless it is told otherwise.
+var AuthorizationModes = []string{"Node", "RBAC"}
+
+// ControllerManager is who all controllers of a process are together. Upstream gives each its own ServiceAccount, and the manager the
+// rights to do so; one identity for all needs the rights of all.
+var ControllerManager = apiserver.Identity{Name: "system:kube-controller-manager", Groups: []string{"system:masters"}}
+
+// Identities of other components.
 var (
 	admin      = apiserver.Identity{Name: "kubernetes-admin", Groups: []string{"system:masters"}}
-	controller = apiserver.Identity{Name: "system:kube-controller-manager"}
 	scheduling = apiserver.Identity{Name: "system:kube-scheduler"}
 )
 
@@ -53,6 +59,8 @@ type Options struct {
 	Address string
 	// ServiceRange is the range of Services' addresses; invalid: the package's ServiceRange.
 	ServiceRange netip.Prefix
+	// AuthorizationModes are upstream's names, in order; nil: the package's AuthorizationModes.
+	AuthorizationModes []string
 	// EnableAdmissionPlugins and DisableAdmissionPlugins are upstream's names; all that the API server has are on.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// Logger takes what the components say; nil: nobody hears it.
@@ -110,6 +118,9 @@ func (c *Cluster) prepare() (err error) {
 		}
 		c.options.Dir = c.tempDir
 	}
+	if c.options.AuthorizationModes == nil {
+		c.options.AuthorizationModes = AuthorizationModes
+	}
 	if !c.options.ServiceRange.IsValid() {
 		c.options.ServiceRange = ServiceRange
 	}
@@ -164,7 +175,7 @@ func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 	o := apiserver.Options{
 		DataDir: c.options.Dir + "/etcd", UnsafeNoFsync: c.tempDir != "", Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
 		ServiceClusterIPRange: c.options.ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
-		EnableAdmissionPlugins: c.options.EnableAdmissionPlugins, DisableAdmissionPlugins: c.options.DisableAdmissionPlugins,
+		AuthorizationModes: c.options.AuthorizationModes, EnableAdmissionPlugins: c.options.EnableAdmissionPlugins, DisableAdmissionPlugins: c.options.DisableAdmissionPlugins,
 	}
 	if port, ok := l.Addr().(*net.TCPAddr); ok {
 		o.AdvertiseAddress, o.AdvertisePort = hostAddress(), port.Port
@@ -209,7 +220,7 @@ func hostAddress() netip.Addr {
 func (c *Cluster) startComponents() error {
 	if enabled := c.options.Controllers; enabled == nil || len(enabled) > 0 {
 		c.component("controller-manager", func(ctx context.Context) error {
-			return controllers.Run(ctx, controllers.Options{Config: c.inProcess(controller), Logger: c.log.With("component", "kube-controller-manager"),
+			return controllers.Run(ctx, controllers.Options{Config: c.inProcess(ControllerManager), Logger: c.log.With("component", "kube-controller-manager"),
 				RootCA: c.ca.PEM(), SigningCA: c.ca.Signing(), ClusterCIDR: PodRange, Enabled: enabled})
 		})
 	}

@@ -35,7 +35,7 @@ func (c *Cluster) share() error {
 	if c.shared.pods != nil {
 		return nil
 	}
-	clients, err := kubernetes.NewForConfig(c.inProcess(apiserver.Identity{Name: "system:nodes", Groups: []string{"system:nodes"}}))
+	clients, err := kubernetes.NewForConfig(c.inProcess(apiserver.Identity{Name: "simulated-nodes", Groups: []string{"system:masters"}}))
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ var ErrNotStarted = errors.New("the control plane has not been started")
 // ControlPlane is the API server with its store, and whatever else the environment asks for.
 type ControlPlane struct {
 	// APIServer takes the API server's flags (Configure) and address (SecureServing). Of the flags these have an effect:
-	// enable-admission-plugins, disable-admission-plugins and service-cluster-ip-range.
+	// authorization-mode, enable-admission-plugins, disable-admission-plugins and service-cluster-ip-range.
 	APIServer *APIServer
 	// Etcd takes the folder of the store (DataDir); empty: a temporary one.
 	Etcd *Etcd
@@ -87,6 +87,7 @@ func (p *ControlPlane) configure(o *cluster.Options) error {
 		disabled = []string{"ServiceAccount"}
 	}
 	o.DisableAdmissionPlugins = flags.Get("disable-admission-plugins").Get(disabled)
+	o.AuthorizationModes = flags.Get("authorization-mode").Get(cluster.AuthorizationModes)
 	o.EnableAdmissionPlugins = flags.Get("enable-admission-plugins").Get(nil)
 	if services := flags.Get("service-cluster-ip-range").Get(nil); len(services) > 0 {
 		prefix, err := netip.ParsePrefix(services[len(services)-1])

@@ -50,6 +50,11 @@ func New(objects Objects, x Extensions) *Chain {
 	}}
 }
 
+// UseRoles adds the judge of roles and bindings, which comes before all that users add.
+func (c *Chain) UseRoles(validate func(ctx context.Context, a *registry.Attributes) error) {
+	c.plugins = append([]plugin{{name: "RBAC", validate: validate}}, c.plugins...)
+}
+
 // Mutate lets every plugin change the object: twice, if one of those that users added did.
 func (c *Chain) Mutate(ctx context.Context, a *registry.Attributes) error {
 	if err := c.mutate(ctx, a); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,10 +25,21 @@ var public = []string{"/healthz", "/livez", "/readyz", "/version", "/version/"}
 
 // Authorize allows all but anonymous requests.
 func (Authenticated) Authorize(u *request.User, i *request.Info) (bool, string) {
-	if slices.Contains(u.Groups, authn.GroupAuthenticated) {
+	if u.Name != authn.Anonymous && !slices.Contains(u.Groups, authn.GroupUnauthenticated) {
 		return true, ""
 	}
 	return !i.IsResource && i.Verb == "get" && slices.Contains(public, i.Path), ""
+}
+
+// Rules are everything, for all who are known.
+func (a Authenticated) Rules(u *request.User, _ string) ([]rbacv1.PolicyRule, error) {
+	if ok, _ := a.Authorize(u, &request.Info{IsResource: true}); !ok {
+		return nil, nil
+	}
+	return []rbacv1.PolicyRule{
+		{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
+		{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},
+	}, nil
 }
 
 // Forbidden is the error for a request that was not allowed.

@@ -1,7 +1,5 @@
-// Package authz decides who may do what.
-//
-// Until roles are served every authenticated user may do everything; an anonymous one may ask for the
-// server's health and version.
+// Package authz decides who may do what: administrators everything, kubelets what their node needs (package node), everybody else what
+// roles allow (package rbac). A server without these modes allows everything to every authenticated user.
 //
 // Next: apiserver/handlers
 package authz

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kogge-dev/kogge/apiserver/authn"
+	"github.com/kogge-dev/kogge/apiserver/authz"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/request"
@@ -88,7 +88,7 @@ func (h *Handlers) fillIn(r *http.Request, q resource.Object) error {
 		if q.Spec.Namespace == "" {
 			return apierrors.NewBadRequest("no namespace on request")
 		}
-		q.Status = h.rules(me)
+		q.Status = h.rules(me, q.Spec.Namespace)
 	}
 	return nil
 }
@@ -137,20 +137,29 @@ func (h *Handlers) review(u *request.User, a *authorizationv1.ResourceAttributes
 	case n != nil:
 		i = &request.Info{Verb: n.Verb, Path: n.Path}
 	}
-	if u.Name != authn.Anonymous && !slices.Contains(u.Groups, authn.GroupAuthenticated) {
-		// Who asks about a user means one that has authenticated.
-		u = &request.User{Name: u.Name, UID: u.UID, Groups: append(slices.Clone(u.Groups), authn.GroupAuthenticated)}
-	}
 	allowed, reason := h.Authorizer.Authorize(u, i)
 	return authorizationv1.SubjectAccessReviewStatus{Allowed: allowed, Reason: reason}
 }
 
-// rules lists all that one may, as far as the authorizer can tell: everything or nothing.
-func (h *Handlers) rules(u *request.User) authorizationv1.SubjectRulesReviewStatus {
+// rules lists all that one may in a namespace, as far as the authorizers can tell.
+func (h *Handlers) rules(u *request.User, namespace string) authorizationv1.SubjectRulesReviewStatus {
 	out := authorizationv1.SubjectRulesReviewStatus{ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{}}
-	if ok, _ := h.Authorizer.Authorize(u, &request.Info{IsResource: true, Verb: "*", Group: "*", Resource: "*"}); ok {
-		out.ResourceRules = append(out.ResourceRules, authorizationv1.ResourceRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}})
-		out.NonResourceRules = append(out.NonResourceRules, authorizationv1.NonResourceRule{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}})
+	l, ok := h.Authorizer.(authz.Lister)
+	if !ok {
+		out.Incomplete = true
+		return out
+	}
+	rules, err := l.Rules(u, namespace)
+	if err != nil {
+		out.Incomplete, out.EvaluationError = true, err.Error()
+	}
+	for _, r := range rules {
+		if len(r.Resources) > 0 {
+			out.ResourceRules = append(out.ResourceRules, authorizationv1.ResourceRule{Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames})
+		}
+		if len(r.NonResourceURLs) > 0 {
+			out.NonResourceRules = append(out.NonResourceRules, authorizationv1.NonResourceRule{Verbs: r.Verbs, NonResourceURLs: r.NonResourceURLs})
+		}
 	}
 	return out
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -105,7 +104,7 @@ func (r *Registry) attempt(ctx context.Context, namespace, name, key string, e *
 func (r *Registry) wrongUID(key, name string, wanted, present types.UID) error {
 	return apierrors.NewConflict(r.Resource.GR(), name, fmt.Errorf(
 		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %v, UID in object meta: %v",
-		"/"+strings.TrimPrefix(key, store.Prefix), wanted, present))
+		key, wanted, present))
 }
 
 // matchVersion compares the version that the wanted object names, and fills it in where none need be named.

@@ -21,11 +21,15 @@ func main() {
 	spec := flag.String("spec", "", "folder of upstream's documents")
 	out := flag.String("out", "", "folder to write into")
 	models := flag.String("models", "", "file to write of what documents of custom resources have in common")
+	policy := flag.String("policy", "", "file to write of the roles and bindings that every cluster begins with")
 	flag.Parse()
 	if err := run(*spec, *out); err != nil {
 		log.Fatal(err)
 	}
 	if err := writeModels(filepath.Join(*spec, "definition.json"), *models); err != nil {
+		log.Fatal(err)
+	}
+	if err := writePolicy(*spec, *policy); err != nil {
 		log.Fatal(err)
 	}
 }

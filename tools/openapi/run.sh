@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the embedded OpenAPI documents anew, from those of a genuine API server that is started for the purpose.
+# Makes the embedded OpenAPI documents and the roles that every cluster begins with anew, from those of a genuine API server that is
+# started for the purpose.
 # usage: run.sh BIN
 set -euo pipefail
 bin=$(cd "$1" && pwd)
@@ -24,7 +25,7 @@ echo 'token,admin,admin,system:masters' >tokens.csv
 	--listen-peer-urls "http://127.0.0.1:$peer" >etcd.log 2>&1 &
 pids+=($!)
 "$bin/genuine/kube-apiserver" --etcd-servers "http://127.0.0.1:$client" --secure-port "$secure" --bind-address 127.0.0.1 --advertise-address 127.0.0.1 \
-	--endpoint-reconciler-type=none --cert-dir certs --token-auth-file tokens.csv --service-account-issuer https://kubernetes.default.svc \
+	--endpoint-reconciler-type=none --cert-dir certs --token-auth-file tokens.csv --authorization-mode RBAC --service-account-issuer https://kubernetes.default.svc \
 	--service-account-key-file sa.pub --service-account-signing-key-file sa.key --service-cluster-ip-range 10.96.0.0/16 >apiserver.log 2>&1 &
 pids+=($!)
 fetch() { curl -sfk -H 'Authorization: Bearer token' "https://127.0.0.1:$secure$1" "${@:2}"; }
@@ -47,5 +48,8 @@ for _ in $(seq 100); do
 	if fetch /openapi/v3/apis/kogge.example.com/v1 >spec/definition.json; then break; fi
 	sleep 0.2
 done
+for resource in clusterroles clusterrolebindings roles rolebindings; do
+	fetch "/apis/rbac.authorization.k8s.io/v1/$resource" >"spec/$resource.json"
+done
 cd "$repository"
-go run ./tools/openapi -spec "$work/spec" -out apiserver/openapi -models apiserver/crd/models.json
+go run ./tools/openapi -spec "$work/spec" -out apiserver/openapi -models apiserver/crd/models.json -policy apiserver/authz/rbac/policy.json

@@ -19,6 +19,7 @@ var RoleBinding = resource.Define(resource.Kind[*rbacv1.RoleBinding]{
 	Name:    resource.Name{Group: rbacv1.GroupName, Version: "v1", Kind: "RoleBinding", Plural: "rolebindings", Namespaced: true},
 	List:    &rbacv1.RoleBindingList{},
 	Store:   "rolebindings",
+	Governs: true,
 	Default: func(b *rbacv1.RoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) },
 	Strategy: resource.Strategy[*rbacv1.RoleBinding]{
 		Validate: func(_ context.Context, b *rbacv1.RoleBinding) field.ErrorList {
@@ -39,6 +40,7 @@ var ClusterRoleBinding = resource.Define(resource.Kind[*rbacv1.ClusterRoleBindin
 	Name:    resource.Name{Group: rbacv1.GroupName, Version: "v1", Kind: "ClusterRoleBinding", Plural: "clusterrolebindings"},
 	List:    &rbacv1.ClusterRoleBindingList{},
 	Store:   "clusterrolebindings",
+	Governs: true,
 	Default: func(b *rbacv1.ClusterRoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) },
 	Strategy: resource.Strategy[*rbacv1.ClusterRoleBinding]{
 		Validate: func(_ context.Context, b *rbacv1.ClusterRoleBinding) field.ErrorList {

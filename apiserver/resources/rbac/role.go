@@ -13,9 +13,10 @@ import (
 
 // Role allows things in a namespace.
 var Role = resource.Define(resource.Kind[*rbacv1.Role]{
-	Name:  resource.Name{Group: rbacv1.GroupName, Version: "v1", Kind: "Role", Plural: "roles", Namespaced: true},
-	List:  &rbacv1.RoleList{},
-	Store: "roles",
+	Name:    resource.Name{Group: rbacv1.GroupName, Version: "v1", Kind: "Role", Plural: "roles", Namespaced: true},
+	List:    &rbacv1.RoleList{},
+	Store:   "roles",
+	Governs: true,
 	Strategy: resource.Strategy[*rbacv1.Role]{
 		Validate:       func(_ context.Context, r *rbacv1.Role) field.ErrorList { return validateRules(r.Rules, true) },
 		ValidateUpdate: func(_ context.Context, r, _ *rbacv1.Role) field.ErrorList { return validateRules(r.Rules, true) },
@@ -26,9 +27,10 @@ var Role = resource.Define(resource.Kind[*rbacv1.Role]{
 
 // ClusterRole allows things everywhere, and what no namespace holds. An aggregated one is filled from others.
 var ClusterRole = resource.Define(resource.Kind[*rbacv1.ClusterRole]{
-	Name:  resource.Name{Group: rbacv1.GroupName, Version: "v1", Kind: "ClusterRole", Plural: "clusterroles"},
-	List:  &rbacv1.ClusterRoleList{},
-	Store: "clusterroles",
+	Name:    resource.Name{Group: rbacv1.GroupName, Version: "v1", Kind: "ClusterRole", Plural: "clusterroles"},
+	List:    &rbacv1.ClusterRoleList{},
+	Store:   "clusterroles",
+	Governs: true,
 	Strategy: resource.Strategy[*rbacv1.ClusterRole]{
 		Validate:       func(_ context.Context, r *rbacv1.ClusterRole) field.ErrorList { return validateClusterRole(r) },
 		ValidateUpdate: func(_ context.Context, r, _ *rbacv1.ClusterRole) field.ErrorList { return validateClusterRole(r) },
