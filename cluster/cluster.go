@@ -12,12 +12,14 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kogge-dev/kogge/apiserver"
+	"github.com/kogge-dev/kogge/cluster/fleet"
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 	"github.com/kogge-dev/kogge/cluster/pki"
 	"github.com/kogge-dev/kogge/controllers"
@@ -47,6 +49,8 @@ var (
 type Options struct {
 	// Nodes is how many simulated nodes there are from the beginning, called node-0, node-1 and so on.
 	Nodes int
+	// NodeTemplate is what simulated nodes are like: capacity, labels, taints, zones.
+	NodeTemplate NodeTemplate
 	// Dir keeps the cluster's data; empty: a temporary folder without fsync, gone after Stop.
 	Dir string
 	// Controllers says which controllers run, in the syntax of upstream's --controllers; nil: all, empty: none.
@@ -83,9 +87,9 @@ type Cluster struct {
 	once   sync.Once
 	err    error
 
-	mu       sync.Mutex // guards what follows
-	nodes    int
-	shared   shared
+	reach    atomic.Pointer[fleet.Fleet] // the fleet, for who must not wait for mu
+	mu       sync.Mutex                  // guards what follows
+	fleet    *fleet.Fleet                // nil without simulated nodes
 	webhooks *WebhookServer
 }
 
@@ -198,7 +202,7 @@ func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Kubelet = apiserver.KubeletClient{TLS: &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: c.ca.Pool()}}
+	o.Kubelet = apiserver.KubeletClient{Dial: c.dialKubelet, TLS: &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: c.ca.Pool()}}
 	return o, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/kogge-dev/kogge/kubelet/object"
 	"github.com/kogge-dev/kogge/kubelet/podworker"
 	"github.com/kogge-dev/kogge/kubelet/probe"
+	"github.com/kogge-dev/kogge/kubelet/rounds"
 	"github.com/kogge-dev/kogge/kubelet/runtime"
 	"github.com/kogge-dev/kogge/kubelet/server"
 )
@@ -41,6 +42,7 @@ type Kubelet struct {
 	pool     *podworker.Pool
 	images   *image.Puller
 	probes   *probe.Prober
+	rounds   *rounds.Rounds
 	node     *node.Agent
 	server   *server.Server
 	away     *availability
@@ -57,6 +59,9 @@ type Kubelet struct {
 	pods   map[types.UID]*entry
 	synced bool
 }
+
+// ownWorkers are enough for one kubelet's rounds: its node and its lease don't wait for one another.
+const ownWorkers = 2
 
 // New returns a Kubelet that works once it runs. It reaches nothing yet.
 func New(options Options) (*Kubelet, error) {
@@ -105,6 +110,9 @@ func New(options Options) (*Kubelet, error) {
 		return nil, err
 	}
 	k.probes = k.newProber()
+	if k.rounds = options.Rounds; k.rounds == nil {
+		k.rounds = rounds.New(k.clock)
+	}
 	if k.node, err = k.newNode(leases); err != nil {
 		return nil, err
 	}
@@ -133,8 +141,16 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	if k.options.Listener != nil {
 		group.Go(func() error { return k.serve(ctx) })
 	}
-	group.Go(func() error { return k.watcher().Run(ctx) })
-	group.Go(func() error { return k.node.Run(ctx) })
+	if k.options.Rounds == nil {
+		group.Go(func() error { return k.rounds.Run(ctx, ownWorkers) })
+	}
+	if source, ok := k.options.Runtime.(runtime.Notifier); ok {
+		defer source.Notify(k.runtimeChanged)()
+		k.runtimeConnected(nil)
+	} else {
+		group.Go(func() error { return k.watcher().Run(ctx) })
+	}
+	defer k.node.Start(ctx)()
 	err := errors.Join(k.pool.Run(ctx), group.Wait())
 	k.stopping.Wait()
 	k.images.Wait()

@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/record"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/kogge-dev/kogge/kubelet/rounds"
 )
 
 // Options of a Kubelet. NodeName, Config, Runtime, Images and NodeIP are required.
@@ -63,6 +65,11 @@ type Options struct {
 	Pods PodSource
 	// Events takes the kubelet's events; nil: the kubelet sends its own. Kubelets that share a process share one.
 	Events record.EventBroadcaster
+
+	// PodRange is registered as the node's range of pod addresses; invalid: the control plane chooses one.
+	PodRange netip.Prefix
+	// Rounds does the kubelet's heartbeats; nil: the kubelet has its own. Kubelets that share a process share one.
+	Rounds *rounds.Rounds
 
 	// StatusInterval is how often the node's status is looked at, 10 s by default; it is written when it changed, or
 	// every StatusReport, 5 min by default. LeaseInterval is 10 s by default.

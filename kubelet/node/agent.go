@@ -23,6 +23,8 @@ import (
 	"k8s.io/client-go/tools/record"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/kogge-dev/kogge/kubelet/rounds"
 )
 
 // How soon a failed step is tried again, and how long the node's pod range is looked for at a quick pace.
@@ -60,6 +62,11 @@ type Options struct {
 	// Watched: the node may be changed by others in ways that matter here, so it is read at every look.
 	Watched bool
 
+	// PodRange is registered as the node's; invalid: the control plane chooses one.
+	PodRange netip.Prefix
+
+	// Rounds calls the agent when there is something to do.
+	Rounds *rounds.Rounds
 	Clock  clock.WithTicker
 	Logger *slog.Logger
 }
@@ -67,11 +74,12 @@ type Options struct {
 // Agent keeps one node.
 type Agent struct {
 	options Options
-	touched chan struct{}
+	looking atomic.Pointer[rounds.Task]
 	node    atomic.Pointer[v1.Node]
 
-	// The rest belongs to Run.
-	lease        *coordinationv1api.Lease
+	lease *coordinationv1api.Lease // renew's alone
+
+	// The rest is step's alone.
 	reported     time.Time
 	podRange     string
 	looks        int
@@ -83,7 +91,7 @@ type Agent struct {
 
 // New returns an Agent.
 func New(options Options) *Agent {
-	return &Agent{options: options, touched: make(chan struct{}, 1)}
+	return &Agent{options: options}
 }
 
 // Node returns the node as last seen, or nil before it is registered. It must not be modified.
@@ -91,29 +99,19 @@ func (a *Agent) Node() *v1.Node { return a.node.Load() }
 
 // Touch makes the agent look at the status now.
 func (a *Agent) Touch() {
-	select {
-	case a.touched <- struct{}{}:
-	default:
+	if task := a.looking.Load(); task != nil {
+		task.Touch()
 	}
 }
 
-// Run keeps the node until ctx ends.
-func (a *Agent) Run(ctx context.Context) error {
-	look := a.options.Clock.NewTimer(0)
-	renew := a.options.Clock.NewTimer(0)
-	defer look.Stop()
-	defer renew.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-a.touched:
-			look.Reset(a.step(ctx))
-		case <-look.C():
-			look.Reset(a.step(ctx))
-		case <-renew.C():
-			renew.Reset(a.renew(ctx))
-		}
+// Start keeps the node until ctx ends or stop is called, which returns when nothing is under way any more.
+func (a *Agent) Start(ctx context.Context) (stop func()) {
+	look := a.options.Rounds.Add(ctx, a.step)
+	a.looking.Store(look)
+	renew := a.options.Rounds.Add(ctx, a.renew)
+	return func() {
+		look.Remove()
+		renew.Remove()
 	}
 }
 

@@ -36,7 +36,7 @@ func (a *Agent) register(ctx context.Context) error {
 	a.options.Logger.Info("registered the node")
 	a.tell(&v1.NodeStatus{}, &node.Status)
 	a.see(node)
-	return nil
+	return a.tellRange(ctx, node)
 }
 
 func (a *Agent) initial(ctx context.Context) *v1.Node {
@@ -47,7 +47,7 @@ func (a *Agent) initial(ctx context.Context) *v1.Node {
 		labelOldOS: info.OperatingSystem, labelOldArch: info.Architecture,
 	}
 	maps.Copy(labels, a.options.Labels)
-	return &v1.Node{
+	node := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: a.options.Name, Labels: labels,
 			Annotations: map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
@@ -55,6 +55,11 @@ func (a *Agent) initial(ctx context.Context) *v1.Node {
 		Spec:   v1.NodeSpec{ProviderID: a.options.ProviderID, Taints: a.options.Taints},
 		Status: Status(&v1.NodeStatus{}, a.facts(ctx)),
 	}
+	if a.options.PodRange.IsValid() {
+		node.Spec.PodCIDR = a.options.PodRange.String()
+		node.Spec.PodCIDRs = []string{node.Spec.PodCIDR}
+	}
+	return node
 }
 
 // takeOver keeps the node that exists; of the labels only those that the kubelet answers for are set.

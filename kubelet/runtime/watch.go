@@ -19,6 +19,13 @@ const (
 	lastReconnect  = 5 * time.Second
 )
 
+// Notifier is a runtime in the kubelet's own process, which loses no event.
+type Notifier interface {
+	// Notify has changed called with each pod whose sandboxes or containers change, until stop is called. It must not
+	// block, nor call the runtime.
+	Notify(changed func(types.UID)) (stop func())
+}
+
 // Watcher tells which pods changed in the runtime. The runtime's events say it at once; since events are lost while
 // nobody listens, everything is listed and compared on each connection, and once every Relist.
 type Watcher struct {

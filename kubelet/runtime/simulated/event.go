@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
@@ -17,6 +18,18 @@ type eventStream struct {
 	mu    sync.Mutex
 	queue []*runtimeapi.ContainerEventResponse
 	wake  chan struct{} // holds one token while the queue is not empty
+}
+
+// Notify implements runtime.Notifier. There is one listener at a time: the kubelet.
+func (r *Runtime) Notify(changed func(types.UID)) (stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed = changed
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.changed = nil
+	}
 }
 
 // GetContainerEvents implements runtimeapi.RuntimeServiceClient.
@@ -35,6 +48,9 @@ func (r *Runtime) GetContainerEvents(ctx context.Context, _ *runtimeapi.GetEvent
 
 // send tells all listeners; the caller holds the lock.
 func (r *Runtime) send(s *sandbox, id string, kind runtimeapi.ContainerEventType) {
+	if r.changed != nil {
+		r.changed(types.UID(s.uid()))
+	}
 	if len(r.watchers) == 0 {
 		return
 	}

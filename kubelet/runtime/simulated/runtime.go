@@ -8,8 +8,11 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/kogge-dev/kogge/kubelet/runtime"
 )
 
 // Name and Version that the runtime reports.
@@ -44,6 +47,7 @@ type Runtime struct {
 	pods       map[string]*pod
 	images     map[string]bool
 	watchers   map[*eventStream]struct{}
+	changed    func(types.UID) // nil until somebody asks
 	serial     uint64
 }
 
@@ -53,7 +57,10 @@ type pod struct {
 	containers []*container
 }
 
-var _ runtimeapi.RuntimeServiceClient = (*Runtime)(nil)
+var (
+	_ runtimeapi.RuntimeServiceClient = (*Runtime)(nil)
+	_ runtime.Notifier                = (*Runtime)(nil)
+)
 
 // New returns an empty Runtime.
 func New(options Options) (*Runtime, error) {
