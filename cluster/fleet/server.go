@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -60,6 +61,15 @@ func (f *Fleet) Dial(ctx context.Context, _, address string) (connection net.Con
 type end struct {
 	net.Conn
 	node *node
+}
+
+// Read reads as a socket does: one that was closed here has ended.
+func (e *end) Read(p []byte) (int, error) {
+	n, err := e.Conn.Read(p)
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // nodeKey finds a connection's node in a request's context.

@@ -1,0 +1,123 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+
+	"github.com/kogge-dev/kogge/cluster"
+)
+
+// simulatedPod is a pod of one container with annotations that say how it behaves.
+func simulatedPod(name string, annotations map[string]string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/nothing:1"}}},
+	}
+}
+
+// runPod creates a pod and waits until it is as wanted.
+func runPod(t *testing.T, clients kubernetes.Interface, pod *corev1.Pod, wanted func(*corev1.Pod) bool) *corev1.Pod {
+	t.Helper()
+	// The account that pods run as comes by and by.
+	eventually(t, "pod "+pod.Name+" is created", func(ctx context.Context) (bool, string) {
+		_, err := clients.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
+		return err == nil || apierrors.IsAlreadyExists(err), fmt.Sprint(err)
+	})
+	var last *corev1.Pod
+	eventually(t, "pod "+pod.Name+" is as wanted", func(ctx context.Context) (bool, string) {
+		current, err := clients.CoreV1().Pods("default").Get(ctx, pod.Name, metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		last = current
+		return wanted(current), fmt.Sprintf("%s %+v", current.Status.Phase, current.Status.ContainerStatuses)
+	})
+	return last
+}
+
+func isRunning(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodRunning }
+
+func TestNodesAreLikeTheirTemplate(t *testing.T) {
+	t.Parallel()
+	c, clients := start(t, cluster.Options{Nodes: 5, NodeTemplate: cluster.NodeTemplate{
+		Capacity: corev1.ResourceList{"example.com/gpu": resource.MustParse("4")},
+		Labels:   map[string]string{"pool": "test"}, Region: "here", Zones: []string{"a", "b"},
+		Taints: []corev1.Taint{{Key: "dedicated", Value: "test", Effect: corev1.TaintEffectPreferNoSchedule}},
+	}})
+	nodes := func(ctx context.Context) []corev1.Node {
+		list, err := clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "pool=test"})
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		return list.Items
+	}
+	eventually(t, "five nodes", func(ctx context.Context) (bool, string) {
+		list := nodes(ctx)
+		return len(list) == 5, fmt.Sprint(len(list))
+	})
+	zones, addresses := map[string]int{}, map[string]bool{}
+	for _, n := range nodes(t.Context()) {
+		zones[n.Labels[corev1.LabelTopologyZone]]++
+		addresses[n.Status.Addresses[0].Address] = true
+		gpu := n.Status.Allocatable["example.com/gpu"]
+		if gpu.Value() != 4 || n.Labels[corev1.LabelTopologyRegion] != "here" || n.Spec.PodCIDR == "" {
+			t.Errorf("node %s: %v, %v, %q", n.Name, n.Status.Allocatable, n.Labels, n.Spec.PodCIDR)
+		}
+		if n.Spec.Taints[0].Key != "dedicated" {
+			t.Errorf("node %s: taints %v", n.Name, n.Spec.Taints)
+		}
+	}
+	if zones["a"] != 3 || zones["b"] != 2 || len(addresses) != 5 {
+		t.Errorf("zones %v, addresses %v", zones, addresses)
+	}
+	if err := c.ScaleNodes(2); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "two nodes are left", func(ctx context.Context) (bool, string) {
+		list := nodes(ctx)
+		return len(list) == 2, fmt.Sprint(len(list))
+	})
+}
+
+func TestSimulatedPodsAnswer(t *testing.T) {
+	t.Parallel()
+	c, clients := start(t, cluster.Options{Nodes: 2})
+	pod := runPod(t, clients, simulatedPod("talker", map[string]string{"simulated.kogge.dev/log": "hello\n"}), isRunning)
+	log, err := clients.CoreV1().Pods("default").GetLogs("talker", &corev1.PodLogOptions{}).DoRaw(t.Context())
+	if err != nil || string(log) != "hello\n" {
+		t.Errorf("log %q, %v", log, err)
+	}
+	execute(t, c.RESTConfig(), clients, "talker", "true")
+	stats, err := clients.CoreV1().RESTClient().Get().AbsPath("/api/v1/nodes/" + pod.Spec.NodeName + "/proxy/stats/summary").DoRaw(t.Context())
+	if err != nil || !bytes.Contains(stats, []byte(pod.Spec.NodeName)) {
+		t.Errorf("stats %s, %v", stats, err)
+	}
+}
+
+// execute runs a command in a pod, as kubectl does, and returns what it says.
+func execute(t *testing.T, config *rest.Config, clients kubernetes.Interface, pod string, command ...string) string {
+	t.Helper()
+	url := clients.CoreV1().RESTClient().Post().Resource("pods").Namespace("default").Name(pod).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
+	executor, err := remotecommand.NewWebSocketExecutor(config, "GET", url.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if err := executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr}); err != nil {
+		t.Errorf("exec %v: %v (%s)", command, err, stderr.String())
+	}
+	return stdout.String()
+}
