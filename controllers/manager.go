@@ -37,7 +37,7 @@ func newManager(ctx context.Context, options Options) (manager.Manager, error) {
 		LeaderElectionID:        "kube-controller-manager",
 		LeaderElectionNamespace: "kube-system",
 		Cache:                   cache.Options{DefaultTransform: cache.TransformStripManagedFields(), NewInformer: newInformers(logger)},
-		Client: client.Options{Cache: &client.CacheOptions{
+		Client: client.Options{Log: logger, Cache: &client.CacheOptions{
 			EnableReadYourWritesConsistency: ptr.To(true),
 		}},
 		Controller:  config.Controller{SkipNameValidation: ptr.To(true), Logger: logger},
