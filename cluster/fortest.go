@@ -16,11 +16,12 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// ForTest starts a cluster that ends with the test. Unless the options have a Logger, the test's output tells what the components say.
+// ForTest starts a cluster that ends with the test. Unless the options have a Logger, the test's output tells what the components warn of: what
+// they do would bury what the test says.
 func ForTest(t TB, o Options) *Cluster {
 	t.Helper()
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+		o.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	c, err := Start(t.Context(), o)
 	if err != nil {

@@ -28,7 +28,8 @@ import (
 var definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
 // InstallCRDs creates or updates all CustomResourceDefinitions in the files, and in the .yaml, .yml and .json files of the folders,
-// and returns once all are served. Other kinds in the files are left alone.
+// and returns once all are served. Other kinds in the files are left alone. A conversion webhook behind a Service, as kustomize adds it to
+// what controller-gen writes, becomes one of the server that InstallWebhooks returns; its path stays.
 func (c *Cluster) InstallCRDs(ctx context.Context, paths ...string) error {
 	objects, err := readObjects(paths, func(gvk schema.GroupVersionKind) bool {
 		return gvk.GroupKind() == apiextensionsv1.Kind("CustomResourceDefinition")
@@ -38,6 +39,9 @@ func (c *Cluster) InstallCRDs(ctx context.Context, paths ...string) error {
 	}
 	client, err := dynamic.NewForConfig(c.InProcessConfig())
 	if err != nil {
+		return err
+	}
+	if err := c.pointConversions(objects); err != nil {
 		return err
 	}
 	all, ctx := errgroup.WithContext(ctx)

@@ -108,10 +108,40 @@ func pointAt(o *unstructured.Unstructured, server *WebhookServer, ca []byte) err
 		if err != nil {
 			return fmt.Errorf("webhooks[%d]: %w", i, err)
 		}
-		webhook["clientConfig"] = map[string]any{
-			"url":      "https://" + net.JoinHostPort(server.Host, strconv.Itoa(server.Port)) + "/" + strings.TrimPrefix(path, "/"),
-			"caBundle": base64.StdEncoding.EncodeToString(ca),
-		}
+		webhook["clientConfig"] = server.clientConfig(path, ca)
 	}
 	return unstructured.SetNestedSlice(o.Object, webhooks, "webhooks")
+}
+
+// pointConversions makes the Services of definitions' conversion webhooks into URLs of the server.
+func (c *Cluster) pointConversions(definitions []*unstructured.Unstructured) error {
+	for _, o := range definitions {
+		service, found, err := unstructured.NestedMap(o.Object, "spec", "conversion", "webhook", "clientConfig", "service")
+		if err != nil {
+			return fmt.Errorf("install %s: %w", o.GetName(), err)
+		}
+		if !found {
+			continue
+		}
+		server, err := c.webhookServer()
+		if err != nil {
+			return err
+		}
+		path, _, err := unstructured.NestedString(service, "path")
+		if err != nil {
+			return fmt.Errorf("install %s: %w", o.GetName(), err)
+		}
+		if err := unstructured.SetNestedMap(o.Object, server.clientConfig(path, c.ca.PEM()), "spec", "conversion", "webhook", "clientConfig"); err != nil {
+			return fmt.Errorf("install %s: %w", o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// clientConfig is how the API server reaches one of the server's paths.
+func (s *WebhookServer) clientConfig(path string, ca []byte) map[string]any {
+	return map[string]any{
+		"url":      "https://" + net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) + "/" + strings.TrimPrefix(path, "/"),
+		"caBundle": base64.StdEncoding.EncodeToString(ca),
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -207,6 +208,35 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(root, p)); err != nil {
 				t.Errorf("%s names %s, which is not there", filepath.Base(d), p)
 			}
+		}
+	}
+}
+
+// shown is a block of Go in a document, goNamed a Go file's name.
+var (
+	shown   = regexp.MustCompile("(?s)```go\n(.*?)```")
+	goNamed = regexp.MustCompile("`([a-z][a-zA-Z0-9_./-]*\\.go)`")
+)
+
+// TestShownCodeIsTested: the Go that docs/testing.md shows is that of a file which the document names, so that it compiles and runs.
+func TestShownCodeIsTested(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile(filepath.Join(root, "docs", "testing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, m := range goNamed.FindAllSubmatch(document, -1) {
+		content, err := os.ReadFile(filepath.Join(root, string(m[1])))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		files = append(files, string(content))
+	}
+	for _, m := range shown.FindAllSubmatch(document, -1) {
+		if !slices.ContainsFunc(files, func(f string) bool { return strings.Contains(f, string(m[1])) }) {
+			t.Errorf("none of the files that the document names has\n%s", m[1])
 		}
 	}
 }

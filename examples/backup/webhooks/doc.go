@@ -1,0 +1,2 @@
+// Package webhooks defaults and validates Backups.
+package webhooks
