@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // types are all Go types that are served. The scheme is the process's own: what others add to client-go's is theirs.
@@ -27,7 +29,39 @@ var types = sync.OnceValue(func() *runtime.Scheme {
 type typeConverter = managedfields.TypeConverter
 
 // builtinTypes are the schemas of the kinds that client-go knows. All servers of a process share them: they take 20 MiB.
-var builtinTypes = lazyTypes(func() typeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
+var builtinTypes = lazyTypes(func() typeConverter {
+	return &trusting{typeConverter: applyconfigurations.NewTypeConverter(scheme.Scheme)}
+})
+
+// trusting doesn't check what can't be wrong: an object of a Go type has the form of its schema. Only an apply's configuration, in
+// which duplicates are an error, is looked at.
+type trusting struct {
+	typeConverter
+	known sync.Map // of a GroupVersionKind: an empty *typed.TypedValue, which has its schema
+}
+
+// ObjectToTyped looks for duplicates unless they are allowed.
+func (t *trusting) ObjectToTyped(o runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	if _, tree := o.(runtime.Unstructured); tree || !slices.Contains(opts, typed.AllowDuplicates) {
+		return t.typeConverter.ObjectToTyped(o, opts...)
+	}
+	gvk := o.GetObjectKind().GroupVersionKind()
+	known, ok := t.known.Load(gvk)
+	if !ok {
+		whole, err := t.typeConverter.ObjectToTyped(o, opts...)
+		if err != nil {
+			return nil, err
+		}
+		t.known.Store(gvk, whole.Empty())
+		return whole, nil
+	}
+	v, err := value.NewValueReflect(o)
+	if err != nil {
+		return nil, err
+	}
+	of := known.(*typed.TypedValue)
+	return typed.AsTypedUnvalidated(v, of.Schema(), of.TypeRef()), nil
+}
 
 // structures are the schemas of kinds that bring their own, by what they say.
 var structures sync.Map
