@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/netip"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kogge-dev/kogge/apiserver/handlers"
 )
 
@@ -23,6 +25,13 @@ type Identity struct {
 
 // Options of a server.
 type Options struct {
+	// Memory keeps all objects in this process and none after its end; what says where etcd is is ignored then.
+	Memory bool
+	// From is what the server begins with; nil: with what is stored. A store on disk is made to hold it and nothing else.
+	From *Snapshot
+	// Clock is the time that objects, tokens and keys in memory see; nil: real time. Certificates, connections and etcd have real time.
+	Clock clock.WithTicker
+
 	// DataDir is the embedded etcd's folder. Ignored with EtcdServers.
 	DataDir string
 	// UnsafeNoFsync makes the embedded etcd faster and lets a crash of the machine lose data.
@@ -75,6 +84,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.ServiceNodePorts == [2]int{} {
 		o.ServiceNodePorts = [2]int{30000, 32767}
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -68,7 +68,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	o.setDefaults()
 	// The first write needs it, and making it takes as long as etcd's election, which is mostly waiting.
 	go builtinTypes.get()
-	st, err := store.Open(ctx, store.Options{Dir: o.DataDir, UnsafeNoFsync: o.UnsafeNoFsync, Endpoints: o.EtcdServers, TLS: o.EtcdTLS, Logger: o.Logger})
+	st, err := openStore(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Server) assemble() error {
 	}
 	s.cache = cache.New(cache.Options{Store: s.store, Codecs: codecs, Logger: s.log})
 	s.tokens = &authn.ServiceAccounts{Issuer: s.options.ServiceAccountIssuer, Key: s.options.ServiceAccountKey, Verifying: s.options.ServiceAccountPublicKeys,
-		Audiences: []string{s.options.ServiceAccountIssuer}, Exists: s.exists, Now: time.Now}
+		Audiences: []string{s.options.ServiceAccountIssuer}, Exists: s.exists, Now: s.options.Clock.Now}
 	if err := s.authenticate(); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Server) register(all []*resource.Resource) error {
 	s.services = registry.NewServices(registry.ServicesOptions{
 		Registry: s.handlers.Registry, Store: s.store, ClusterIPs: s.options.ServiceClusterIPRange, NodePorts: s.options.ServiceNodePorts, Logger: s.log})
 	chain := admission.New(objects{s.handlers}, s.extensions())
-	chain.UseQuotas(quotas{s}, time.Now)
+	chain.UseQuotas(quotas{s}, s.options.Clock.Now)
 	if s.rbac != nil {
 		chain.UseRoles(rbac.Escalation{Authorizer: s.authz, Rules: s.rbac}.Validate)
 	}
@@ -129,7 +129,7 @@ func (s *Server) register(all []*resource.Resource) error {
 			s.handlers.Observe(r, s.componentStatuses)
 			continue
 		}
-		o := registry.Options{Resource: r, Codec: registry.NewCodec(r), Store: s.store, Cache: s.cache, Admission: chain, Managers: managers, Now: time.Now}
+		o := registry.Options{Resource: r, Codec: registry.NewCodec(r), Store: s.store, Cache: s.cache, Admission: chain, Managers: managers, Now: s.options.Clock.Now}
 		if r.Structure != "" {
 			o.Managers = &registry.Managers{Types: structureOf(types(), r.Structure), Scheme: types()}
 		}
@@ -147,7 +147,7 @@ func (s *Server) register(all []*resource.Resource) error {
 	}
 	s.discover.Add(all...)
 	s.custom = crd.New(crd.Options{Definitions: s.handlers.Registry(apiextensions.Definition.GVR()), Store: s.store, Cache: s.cache, Handlers: s.handlers,
-		Discovery: s.discover, OpenAPI: s.openapi, OpenAPIV2: s.openapi2, Admission: chain, Callout: s.callout(), Logger: s.log, Now: time.Now})
+		Discovery: s.discover, OpenAPI: s.openapi, OpenAPIV2: s.openapi2, Admission: chain, Callout: s.callout(), Logger: s.log, Now: s.options.Clock.Now})
 	return nil
 }
 

@@ -51,8 +51,11 @@ type Options struct {
 	Nodes int
 	// NodeTemplate is what simulated nodes are like: capacity, labels, taints, zones.
 	NodeTemplate NodeTemplate
-	// Dir keeps the cluster's data; empty: a temporary folder without fsync, gone after Stop.
+	// Dir keeps the cluster's data, in etcd; empty: memory does, until Stop.
 	Dir string
+	// From is what the cluster begins with, for instance what another one was; nil: with what Dir holds. A Dir is made to hold it
+	// and nothing else.
+	From *Snapshot
 	// Controllers says which controllers run, in the syntax of upstream's --controllers; nil: all, empty: none.
 	Controllers []string
 	// WithoutScheduler leaves pods where they are.
@@ -79,7 +82,6 @@ type Cluster struct {
 	server  *apiserver.Server
 	address string
 	admin   pki.Pair
-	tempDir string
 
 	cancel context.CancelFunc
 	group  *errgroup.Group
@@ -114,14 +116,8 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// prepare makes folders and keys.
+// prepare makes keys.
 func (c *Cluster) prepare() (err error) {
-	if c.options.Dir == "" {
-		if c.tempDir, err = os.MkdirTemp("", "kogge-"); err != nil {
-			return err
-		}
-		c.options.Dir = c.tempDir
-	}
 	if c.options.AuthorizationModes == nil {
 		c.options.AuthorizationModes = AuthorizationModes
 	}
@@ -177,7 +173,7 @@ func (c *Cluster) startServer(ctx context.Context) error {
 
 func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 	o := apiserver.Options{
-		DataDir: c.options.Dir + "/etcd", UnsafeNoFsync: c.tempDir != "", Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
+		Memory: c.options.Dir == "", DataDir: c.options.Dir + "/etcd", From: c.options.From, Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
 		ServiceClusterIPRange: c.options.ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
 		AuthorizationModes: c.options.AuthorizationModes, EnableAdmissionPlugins: c.options.EnableAdmissionPlugins, DisableAdmissionPlugins: c.options.DisableAdmissionPlugins,
 	}
@@ -291,9 +287,6 @@ func (c *Cluster) Stop() error {
 			if err := c.group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 				c.err = err
 			}
-		}
-		if c.tempDir != "" {
-			c.err = errors.Join(c.err, os.RemoveAll(c.tempDir))
 		}
 		if c.webhooks != nil {
 			c.err = errors.Join(c.err, os.RemoveAll(c.webhooks.CertDir))

@@ -2,10 +2,12 @@ package crd
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,6 +54,7 @@ func (v *version) resource(verbs []string) *resource.Resource {
 		FieldError:   "field label not supported: %s",
 		Deprecated:   v.deprecation(),
 		OwnMetadata:  true, NeedsVersion: true,
+		Fingerprint: sync.OnceValue(v.fingerprint),
 	}
 	if v != v.stored {
 		r.ToStorage = func(o resource.Object) (resource.Object, error) {
@@ -71,6 +74,16 @@ func (v *version) subresources() []resource.Subresource {
 		out = append(out, resource.Subresource{Name: "scale", Verbs: resource.StatusVerbs, GVK: resource.ScaleGVK, Scale: scaleOf(s)})
 	}
 	return out
+}
+
+// fingerprint is the hash of all that decides what is read of a stored value.
+func (v *version) fingerprint() string {
+	hash := sha256.New()
+	// What can't be encoded is alike to nothing but itself.
+	if err := json.NewEncoder(hash).Encode(v.crd.Spec); err != nil {
+		return fmt.Sprintf("%p", v)
+	}
+	return v.gvk.Version + " " + string(hash.Sum(nil))
 }
 
 // marshal makes the stored value: the tree as JSON.

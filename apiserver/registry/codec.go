@@ -26,6 +26,15 @@ type Codec struct{ r *resource.Resource }
 // NewCodec makes the codec of a resource that is stored as it is served.
 func NewCodec(r *resource.Resource) Codec { return Codec{r} }
 
+// Alike says whether another codec reads the same of every value: that of another server, of a resource with the same definition.
+func (c Codec) Alike(other cache.Codec) bool {
+	o, ok := other.(Codec)
+	if !ok || c.r.Fingerprint == nil || o.r.Fingerprint == nil {
+		return false
+	}
+	return c.r.Prefix == o.r.Prefix && c.r.Fingerprint() == o.r.Fingerprint()
+}
+
 // Object decodes a stored value into a new object, defaulted and with its resourceVersion.
 func (c Codec) Object(raw []byte, revision int64) (runtime.Object, error) {
 	obj, err := c.unmarshal(raw)

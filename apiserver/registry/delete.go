@@ -126,7 +126,7 @@ func (r *Registry) removeMarked(ctx context.Context, key string, marked *Result)
 		case !errors.As(err, &stale):
 			return nil, err
 		}
-		e, err := r.live().ReadEntry(key, stale.Current.Value, stale.Current.Revision)
+		e, err := r.live().ReadEntry(stale.Current)
 		if err != nil {
 			return nil, err
 		}

@@ -194,7 +194,7 @@ func (r *Registry) listAt(ctx context.Context, prefix, from string, revision int
 	}
 	l := lister{registry: r, prefix: prefix, filter: filter, limit: limit, list: &List{Revision: revision}}
 	for _, kv := range page.Items {
-		e, err := r.live().ReadEntry(kv.Key, kv.Value, kv.Revision)
+		e, err := r.live().ReadEntry(kv)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}

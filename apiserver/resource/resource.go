@@ -205,6 +205,8 @@ type Resource struct {
 	OnDelete func(obj Object)
 	// TTL in seconds after which the object goes by itself; nil: never.
 	TTL func(obj Object) int64
+	// Fingerprint is the same for resources of a prefix that read the same of every stored value; nil: only the resource itself does.
+	Fingerprint func() string
 }
 
 // SelectableFields gives all selectable fields of the object.

@@ -17,7 +17,7 @@ const compactKey = "compact_rev_key"
 
 // CompactEvery forgets, at each interval, the revisions older than the interval before. It returns
 // when ctx ends; a failed round is told to report and tried again at the next.
-func (s *Store) CompactEvery(ctx context.Context, interval time.Duration, report func(error)) {
+func (s *etcd) CompactEvery(ctx context.Context, interval time.Duration, report func(error)) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	var version, revision int64
@@ -38,7 +38,7 @@ func (s *Store) CompactEvery(ctx context.Context, interval time.Duration, report
 
 // compact makes one round: if nobody raised the key's version meanwhile, it compacts to revision.
 // It returns the key's version and the store's revision for the next round.
-func (s *Store) compact(ctx context.Context, version, revision int64) (int64, int64, error) {
+func (s *etcd) compact(ctx context.Context, version, revision int64) (int64, int64, error) {
 	r, err := s.client.Txn(ctx).
 		If(clientv3.Compare(clientv3.Version(compactKey), "=", version)).
 		Then(clientv3.OpPut(compactKey, strconv.FormatInt(revision, 10))).
@@ -61,7 +61,7 @@ func (s *Store) compact(ctx context.Context, version, revision int64) (int64, in
 }
 
 // Compact forgets what was before revision. A revision already forgotten is no error.
-func (s *Store) Compact(ctx context.Context, revision int64) error {
+func (s *etcd) Compact(ctx context.Context, revision int64) error {
 	_, err := s.client.Compact(ctx, revision)
 	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return fmt.Errorf("compact to %d: %w", revision, err)

@@ -26,8 +26,8 @@ func embedded(ctx context.Context, o Options) (*embed.Etcd, *clientv3.Client, er
 	}
 	// Raft entries are kept in memory until a snapshot; with one member nobody needs to catch up.
 	c.SnapshotCount, c.SnapshotCatchUpEntries = 2000, 100
-	// Objects may be 1.5 MiB for etcd's default, and the API server accepts 3 MiB bodies.
-	c.MaxRequestBytes = 8 << 20
+	// Objects may be 1.5 MiB for etcd's default, and the API server accepts 3 MiB bodies. All objects at once are more: see Replace.
+	c.MaxRequestBytes, c.MaxTxnOps = 1<<30, 1<<24
 	c.QuotaBackendBytes = 8 << 30
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapTo(o.Logger))
 	e, err := embed.StartEtcd(c)

@@ -7,12 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
-	"go.etcd.io/etcd/server/v3/proxy/grpcproxy/adapter"
+	"k8s.io/utils/clock"
 )
 
 // Prefix is the first part of every key, as a genuine API server's default --etcd-prefix.
@@ -20,6 +16,12 @@ const Prefix = "/registry/"
 
 // Options say where the data is.
 type Options struct {
+	// Memory keeps everything in this process, and nothing after its end; what says where etcd is is ignored then.
+	Memory bool
+	// From is what a store in memory holds from the beginning, at the same revisions; nil: nothing.
+	From *Image
+	// Clock ends the life of keys in memory; nil: real time. Those in etcd end by etcd's own clock.
+	Clock clock.WithTicker
 	// Dir is the folder of the embedded member. Ignored when Endpoints are given.
 	Dir string
 	// UnsafeNoFsync turns fsync off in the embedded member: faster, and a crash of the machine loses data.
@@ -32,23 +34,31 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Store is an open etcd. Safe for concurrent use.
-type Store struct {
-	client *clientv3.Client
-	member *embed.Etcd // nil with an external cluster
-	// watcher makes a watcher with streams of its own; it is to be closed.
-	watcher func() clientv3.Watcher
-
-	// committed is the highest revision that a write through this Store returned. With an embedded
-	// member, which has no other writer, no revision above it exists that anyone was told of.
-	committed atomic.Int64
-}
-
 // KV is one key as stored.
 type KV struct {
 	Key      string
 	Value    []byte
 	Revision int64 // the key's modification revision
+	// Made keeps what a reader made of the value, for whoever reads it next; nil: this store keeps nothing of the kind.
+	Made *Made
+}
+
+// Made is a place for one thing that was made of a value at its revision.
+type Made struct{ atomic.Value }
+
+// Store is an open store. Safe for concurrent use.
+type Store struct{ engine }
+
+// Open opens the store: it starts the embedded member, or connects to the external cluster and waits until it answers or ctx ends.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Memory {
+		return &Store{openMemory(o)}, nil
+	}
+	e, err := openEtcd(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{e}, nil
 }
 
 // Errors of the writes.
@@ -68,100 +78,4 @@ type ConflictError struct{ Current KV }
 
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("key %s is at revision %d", e.Current.Key, e.Current.Revision)
-}
-
-// Open starts the embedded member, or connects to the external cluster and waits until it answers or ctx ends.
-func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{}
-	if len(o.Endpoints) == 0 {
-		member, client, err := embedded(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		s.member, s.client = member, client
-		watches := adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(member.Server))
-		s.watcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, client) }
-	} else {
-		client, err := clientv3.New(clientv3.Config{
-			Endpoints: o.Endpoints, TLS: o.TLS, DialTimeout: 20 * time.Second, Logger: zapTo(o.Logger),
-			DialKeepAliveTime: 30 * time.Second, DialKeepAliveTimeout: 10 * time.Second,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("etcd client: %w", err)
-		}
-		s.client = client
-		s.watcher = func() clientv3.Watcher { return clientv3.NewWatcher(client) }
-	}
-	if err := s.readRevision(ctx, o.Logger); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-// readRevision waits, with growing pauses and a word in the log, until etcd tells its revision.
-func (s *Store) readRevision(ctx context.Context, log *slog.Logger) error {
-	pause := 100 * time.Millisecond
-	for {
-		try, cancel := context.WithTimeout(ctx, 5*time.Second)
-		rev, err := s.readLatest(try)
-		cancel()
-		if err == nil {
-			s.committed.Store(rev)
-			return nil
-		}
-		log.Warn("waiting for etcd", "error", err)
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("etcd: %w", errors.Join(ctx.Err(), err))
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, 5*time.Second)
-	}
-}
-
-func (s *Store) readLatest(ctx context.Context) (int64, error) {
-	r, err := s.client.Get(ctx, Prefix, clientv3.WithCountOnly())
-	if err != nil {
-		return 0, err
-	}
-	return r.Header.Revision, nil
-}
-
-// Embedded says whether this process holds the only member, so that nobody else writes.
-func (s *Store) Embedded() bool { return s.member != nil }
-
-// Latest returns a revision at or above every write acknowledged before the call. With an embedded
-// member it is a counter; with an external cluster a linearizable read.
-func (s *Store) Latest(ctx context.Context) (int64, error) {
-	if s.Embedded() {
-		return s.committed.Load(), nil
-	}
-	return s.readLatest(ctx)
-}
-
-// Healthy returns an error when etcd does not answer a linearizable read.
-func (s *Store) Healthy(ctx context.Context) error {
-	_, err := s.readLatest(ctx)
-	return err
-}
-
-// Close ends the connection and the embedded member. Requests under way fail.
-func (s *Store) Close() error {
-	err := s.client.Close()
-	if s.member != nil {
-		s.member.Close()
-	}
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
-func (s *Store) observe(rev int64) {
-	for {
-		seen := s.committed.Load()
-		if rev <= seen || s.committed.CompareAndSwap(seen, rev) {
-			return
-		}
-	}
 }

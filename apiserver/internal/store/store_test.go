@@ -17,10 +17,33 @@ func open(t *testing.T, dir string) *store.Store {
 	return s
 }
 
+// each runs a test on each engine.
+func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	for name, options := range map[string]store.Options{"etcd": {Dir: t.TempDir(), UnsafeNoFsync: true}, "memory": {Memory: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+			s, err := store.Open(t.Context(), options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			test(t, s)
+		})
+	}
+}
+
 func TestWritesCompareRevisions(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
-	defer s.Close()
+	each(t, writesCompareRevisions)
+}
+
+func writesCompareRevisions(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	one, err := s.Create(ctx, "/registry/x", []byte("1"), 0)
 	if err != nil {
@@ -50,8 +73,10 @@ func TestWritesCompareRevisions(t *testing.T) {
 
 func TestRangePagesAndRevisions(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
-	defer s.Close()
+	each(t, rangePagesAndRevisions)
+}
+
+func rangePagesAndRevisions(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	var last int64
 	for _, k := range []string{"a", "b", "c"} {
@@ -120,26 +145,26 @@ func TestWatchFromACompaction(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, t.TempDir())
-			defer s.Close()
-			created, err := s.Create(t.Context(), "/registry/x", []byte("1"), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			changed, err := c.change(s, created)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Compact(t.Context(), changed); err != nil {
-				t.Fatal(err)
-			}
-			err = s.Watch(t.Context(), store.Prefix, created, true, func(_ int64, changes []store.Change) error {
-				t.Errorf("told of %+v", changes)
-				return errors.New("enough")
+			each(t, func(t *testing.T, s *store.Store) {
+				created, err := s.Create(t.Context(), "/registry/x", []byte("1"), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				changed, err := c.change(s, created)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Compact(t.Context(), changed); err != nil {
+					t.Fatal(err)
+				}
+				err = s.Watch(t.Context(), store.Prefix, created, true, func(_ int64, changes []store.Change) error {
+					t.Errorf("told of %+v", changes)
+					return errors.New("enough")
+				})
+				if !errors.Is(err, store.ErrCompacted) {
+					t.Errorf("%v, want that it is compacted", err)
+				}
 			})
-			if !errors.Is(err, store.ErrCompacted) {
-				t.Errorf("%v, want that it is compacted", err)
-			}
 		})
 	}
 }

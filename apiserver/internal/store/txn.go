@@ -10,11 +10,13 @@ import (
 )
 
 // Create stores a new key and returns its revision. A ttl above 0, in seconds, puts it under a lease.
-func (s *Store) Create(ctx context.Context, key string, value []byte, ttl int64) (int64, error) {
+func (s *etcd) Create(ctx context.Context, key string, value []byte, ttl int64) (int64, error) {
 	put, err := s.put(ctx, key, value, ttl)
 	if err != nil {
 		return 0, err
 	}
+	s.gate.RLock()
+	defer s.gate.RUnlock()
 	r, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", 0)).Then(put).Commit()
 	if err != nil {
 		return 0, fmt.Errorf("create %s: %w", key, err)
@@ -28,7 +30,7 @@ func (s *Store) Create(ctx context.Context, key string, value []byte, ttl int64)
 
 // Update replaces the value of a key whose revision is expected, else it fails with *ConflictError
 // (carrying the present one) or ErrNotFound.
-func (s *Store) Update(ctx context.Context, key string, value []byte, expected, ttl int64) (int64, error) {
+func (s *etcd) Update(ctx context.Context, key string, value []byte, expected, ttl int64) (int64, error) {
 	put, err := s.put(ctx, key, value, ttl)
 	if err != nil {
 		return 0, err
@@ -37,11 +39,13 @@ func (s *Store) Update(ctx context.Context, key string, value []byte, expected, 
 }
 
 // Delete removes a key whose revision is expected, failing as Update does.
-func (s *Store) Delete(ctx context.Context, key string, expected int64) (int64, error) {
+func (s *etcd) Delete(ctx context.Context, key string, expected int64) (int64, error) {
 	return s.swap(ctx, key, expected, clientv3.OpDelete(key))
 }
 
-func (s *Store) swap(ctx context.Context, key string, expected int64, op clientv3.Op) (int64, error) {
+func (s *etcd) swap(ctx context.Context, key string, expected int64, op clientv3.Op) (int64, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
 	r, err := s.client.Txn(ctx).
 		If(clientv3.Compare(clientv3.ModRevision(key), "=", expected)).
 		Then(op).Else(clientv3.OpGet(key)).Commit()
@@ -59,7 +63,7 @@ func (s *Store) swap(ctx context.Context, key string, expected int64, op clientv
 	return 0, &ConflictError{Current: KV{Key: key, Value: kvs[0].Value, Revision: kvs[0].ModRevision}}
 }
 
-func (s *Store) put(ctx context.Context, key string, value []byte, ttl int64) (clientv3.Op, error) {
+func (s *etcd) put(ctx context.Context, key string, value []byte, ttl int64) (clientv3.Op, error) {
 	if ttl <= 0 {
 		return clientv3.OpPut(key, string(value)), nil
 	}
@@ -79,7 +83,7 @@ type Page struct {
 
 // Range reads keys in [from, end) in order: at most limit (0: all) at revision (0: the latest).
 // ErrCompacted and ErrFuture tell of revisions that can't be read.
-func (s *Store) Range(ctx context.Context, from, end string, limit, revision int64) (Page, error) {
+func (s *etcd) Range(ctx context.Context, from, end string, limit, revision int64) (Page, error) {
 	opts := []clientv3.OpOption{clientv3.WithRange(end), clientv3.WithLimit(limit)}
 	if revision > 0 {
 		opts = append(opts, clientv3.WithRev(revision))

@@ -18,6 +18,8 @@ type Change struct {
 	Deleted  bool
 	Created  bool
 	Previous []byte // the value before; only when asked for, and absent for a creation
+
+	before *record // the key before, in memory
 }
 
 // Watch calls f with every change of keys with the prefix after revision, in order; a call holds all
@@ -25,14 +27,14 @@ type Change struct {
 // the revision is known to have advanced. It returns when ctx ends, f fails, or etcd can't go on: ErrCompacted when the
 // revision is gone, or a value before it that was asked for: at the very revision of a compaction etcd still tells of a change, but
 // not of what was there before.
-func (s *Store) Watch(ctx context.Context, prefix string, revision int64, previous bool, f func(seen int64, changes []Change) error) error {
+func (s *etcd) Watch(ctx context.Context, prefix string, revision int64, previous bool, f func(seen int64, changes []Change) error) error {
 	return follow(ctx, s.client, prefix, revision, previous, f)
 }
 
 // Replay is Watch with the values before, for changes that lie back: etcd is asked until the end how far it is, since of keys in
 // which nothing changed it tells nothing else. It has a stream of its own: etcd is silent on one with a watch that waits for its
 // first change, as that of everything does after a start.
-func (s *Store) Replay(ctx context.Context, prefix string, revision int64, f func(seen int64, changes []Change) error) error {
+func (s *etcd) Replay(ctx context.Context, prefix string, revision int64, f func(seen int64, changes []Change) error) error {
 	watcher := s.watcher()
 	defer watcher.Close()
 	ctx, cancel := context.WithCancel(ctx)
@@ -113,7 +115,7 @@ func changes(events []*clientv3.Event) []Change {
 
 // RequestProgress asks etcd to tell the watches their revision, so that a read may go on although nothing changes. It does not
 // while one of them is behind.
-func (s *Store) RequestProgress(ctx context.Context) error {
+func (s *etcd) RequestProgress(ctx context.Context) error {
 	return s.client.RequestProgress(stream(ctx))
 }
 

@@ -126,7 +126,7 @@ func (c *Cache) load(ctx context.Context) error {
 			if col == nil {
 				continue
 			}
-			e, err := read(col.codec, kv.Key, kv.Value, kv.Revision)
+			e, err := read(col.codec, kv)
 			if err != nil {
 				c.log.Error("unreadable object; it is not served", "key", kv.Key, "error", err)
 				continue
@@ -190,9 +190,10 @@ func (c *Cache) applyRun(col *Collection, changes []store.Change) {
 			continue
 		}
 		if next[i] = c.unpark(ch, col.codec); next[i] != nil {
+			remember(ch.KV, next[i])
 			continue
 		}
-		e, err := read(col.codec, ch.Key, ch.Value, ch.Revision)
+		e, err := read(col.codec, ch.KV)
 		if err != nil {
 			c.log.Error("unreadable object; it is not served", "key", ch.Key, "error", err)
 			continue

@@ -42,19 +42,24 @@ type world struct {
 	col   *cache.Collection
 }
 
-// newWorld opens a store of the test's own with a cache on it.
-func newWorld(t *testing.T) *world {
+// onEach runs a test with a cache on a store of its own, of each kind.
+func onEach(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	w, stop := openWorld(t, t.TempDir())
-	t.Cleanup(stop)
-	return w
+	for name, dir := range map[string]string{"etcd": t.TempDir(), "memory": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, stop := openWorld(t, dir)
+			t.Cleanup(stop)
+			test(t, w)
+		})
+	}
 }
 
-// openWorld opens the store of a folder with a cache on it, until stop is called.
+// openWorld opens the store of a folder, or one in memory, with a cache on it, until stop is called.
 func openWorld(t *testing.T, dir string) (w *world, stop func()) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	s, err := store.Open(t.Context(), store.Options{Dir: dir, UnsafeNoFsync: true, Logger: log})
+	s, err := store.Open(t.Context(), store.Options{Memory: dir == "", Dir: dir, UnsafeNoFsync: true, Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +149,10 @@ func next(t *testing.T, watcher *cache.Watcher, n int) []*cache.Event {
 
 func TestReadsAreFresh(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	onEach(t, readsAreFresh)
+}
+
+func readsAreFresh(t *testing.T, w *world) {
 	for i := range 200 {
 		rev := w.put("n", "a", strconv.Itoa(i), i%2 == 0)
 		e := w.get("n", "a")
@@ -159,7 +167,10 @@ func TestReadsAreFresh(t *testing.T) {
 
 func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	onEach(t, snapshotsStayAsTheyWere)
+}
+
+func snapshotsStayAsTheyWere(t *testing.T, w *world) {
 	for i := range 10 {
 		w.put("n", fmt.Sprintf("a%d", i), "1", true)
 	}
@@ -184,7 +195,10 @@ func TestSnapshotsStayAsTheyWere(t *testing.T) {
 // TestWatch names what a watch guarantees: ordered, unique, reliable, filtered.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	onEach(t, watch)
+}
+
+func watch(t *testing.T, w *world) {
 	start := w.put("n", "first", "0", true)
 	w.get("n", "first")
 	all, err := w.col.Watch(t.Context(), start, cache.Filter{})
@@ -237,7 +251,10 @@ func TestWatch(t *testing.T) {
 // TestWatchResumesFromEtcd: what the ring no longer has is read from etcd, until it is compacted.
 func TestWatchResumesFromEtcd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	onEach(t, watchResumesFromEtcd)
+}
+
+func watchResumesFromEtcd(t *testing.T, w *world) {
 	start := w.put("n", "a", "0", true)
 	const many = 5000 // more than the ring keeps
 	for i := 1; i <= many; i++ {
@@ -265,7 +282,10 @@ func TestWatchResumesFromEtcd(t *testing.T) {
 // TestSlowWatcherIsEnded: a watcher that does not read costs bounded memory, and its client is told to resume.
 func TestSlowWatcherIsEnded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	onEach(t, slowWatcherIsEnded)
+}
+
+func slowWatcherIsEnded(t *testing.T, w *world) {
 	start := w.put("n", "a", "0", true)
 	w.get("n", "a")
 	slow, err := w.col.Watch(t.Context(), start, cache.Filter{})
@@ -288,7 +308,10 @@ func TestSlowWatcherIsEnded(t *testing.T) {
 
 func TestFutureRevisionWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	onEach(t, futureRevisionWaits)
+}
+
+func futureRevisionWaits(t *testing.T, w *world) {
 	now := w.put("n", "a", "0", true)
 	ctx, cancel := context.WithCancel(t.Context())
 	waited := make(chan error, 1)

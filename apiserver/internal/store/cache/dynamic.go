@@ -82,7 +82,7 @@ func (c *Cache) readAll(ctx context.Context, col *Collection) (entries []*Entry,
 		}
 		revision = page.Revision
 		for _, kv := range page.Items {
-			e, err := read(col.codec, kv.Key, kv.Value, kv.Revision)
+			e, err := read(col.codec, kv)
 			if err != nil {
 				c.log.Error("unreadable object; it is not served", "key", kv.Key, "error", err)
 				continue

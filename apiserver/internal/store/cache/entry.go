@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/store"
 )
 
 // Codec reads the values of one collection.
@@ -90,21 +92,61 @@ func NewEntry(codec Codec, key string, raw []byte, obj runtime.Object) *Entry {
 	return &Entry{Description: d, Key: key, Raw: raw, codec: codec}
 }
 
-// read makes the entry of a stored value that this process did not write.
-func read(codec Codec, key string, raw []byte, revision int64) (*Entry, error) {
-	obj, err := codec.Object(raw, revision)
+// read makes the entry of a stored value that this process did not write, or takes the one that the store remembers.
+func read(codec Codec, kv store.KV) (*Entry, error) {
+	if e := remembered(codec, kv); e != nil {
+		return e, nil
+	}
+	obj, err := codec.Object(kv.Value, kv.Revision)
 	if err != nil {
 		return nil, err
 	}
-	e := NewEntry(codec, key, raw, obj)
-	e.Revision = revision
+	e := NewEntry(codec, kv.Key, kv.Value, obj)
+	e.Revision = kv.Revision
+	remember(kv, e)
 	return e, nil
 }
 
-// ReadEntry makes the entry of a value read from etcd at an older revision.
-func (c *Collection) ReadEntry(key string, raw []byte, revision int64) (*Entry, error) {
-	return read(c.codec, key, raw, revision)
+// remember has the store keep the entry of a value, so that a cache of a copy of the store need not decode it.
+func remember(kv store.KV, e *Entry) {
+	if kv.Made != nil {
+		kv.Made.Store(e)
+	}
 }
+
+// remembered is the entry of a value if one was made before, by this cache or by that of the store's origin.
+func remembered(codec Codec, kv store.KV) *Entry {
+	if kv.Made == nil {
+		return nil
+	}
+	e, _ := kv.Made.Load().(*Entry)
+	if e == nil || !alike(e.codec, codec) {
+		return nil
+	}
+	if e.Revision == kv.Revision && e.codec == codec {
+		return e
+	}
+	next := &Entry{Description: e.Description, Key: e.Key, Revision: kv.Revision, Raw: e.Raw, codec: codec}
+	if e.Revision == kv.Revision {
+		for i := range e.json {
+			next.json[i].Store(e.json[i].Load())
+		}
+	}
+	remember(kv, next)
+	return next
+}
+
+// alike says whether two codecs read the same of every value.
+func alike(a, b Codec) bool {
+	if a == b {
+		return true
+	}
+	kin, ok := a.(interface{ Alike(other Codec) bool })
+	return ok && kin.Alike(b)
+}
+
+// ReadEntry makes the entry of a value read from etcd at an older revision.
+func (c *Collection) ReadEntry(kv store.KV) (*Entry, error) { return read(c.codec, kv) }
 
 // Object decodes the entry into an object of the storage version that the caller owns.
 func (e *Entry) Object() (runtime.Object, error) { return e.codec.Object(e.Raw, e.Revision) }

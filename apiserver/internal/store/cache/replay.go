@@ -54,12 +54,12 @@ func (c *Collection) replayed(changes []store.Change, to int64) ([]*Event, error
 		var err error
 		if ch.Previous != nil {
 			// The revision of the previous state is not told; only the bytes matter, shown at the change's.
-			if prev, err = read(c.codec, ch.Key, ch.Previous, ch.Revision); err != nil {
+			if prev, err = read(c.codec, store.KV{Key: ch.Key, Value: ch.Previous, Revision: ch.Revision}); err != nil {
 				return nil, fmt.Errorf("replay %s: %w", ch.Key, err)
 			}
 		}
 		if !ch.Deleted {
-			if next, err = read(c.codec, ch.Key, ch.Value, ch.Revision); err != nil {
+			if next, err = read(c.codec, ch.KV); err != nil {
 				return nil, fmt.Errorf("replay %s: %w", ch.Key, err)
 			}
 		}
