@@ -154,10 +154,20 @@ func (r *storeReader) watch(ctx context.Context, key string, o storage.ListOptio
 	if err != nil {
 		return nil, err
 	}
+	revision, initial := int64(version), version == 0
+	if o.SendInitialEvents != nil {
+		initial = *o.SendInitialEvents
+	}
+	if !initial && revision == 0 {
+		// What is written once this returned is to be seen.
+		if revision, err = r.store.Latest(ctx); err != nil {
+			return nil, err
+		}
+	}
 	w := newWatching(ctx)
 	go w.run(func(ctx context.Context, send func(watch.Event) error) error {
 		s := &storeWatch{reader: r, key: key, o: o, send: send}
-		return s.run(ctx, int64(version))
+		return s.run(ctx, revision, initial)
 	})
 	return w, nil
 }
@@ -170,20 +180,11 @@ type storeWatch struct {
 	send   func(watch.Event) error
 }
 
-func (s *storeWatch) run(ctx context.Context, revision int64) error {
-	initial := revision == 0
-	if s.o.SendInitialEvents != nil {
-		initial = *s.o.SendInitialEvents
-	}
-	var err error
-	switch {
-	case initial:
-		revision, err = s.initial(ctx)
-	case revision == 0:
-		revision, err = s.reader.store.Latest(ctx)
-	}
-	if err != nil {
-		return err
+func (s *storeWatch) run(ctx context.Context, revision int64, initial bool) (err error) {
+	if initial {
+		if revision, err = s.initial(ctx); err != nil {
+			return err
+		}
 	}
 	if s.o.ProgressNotify {
 		stop := everySecond(ctx, s.reader.store.RequestProgress)

@@ -25,9 +25,10 @@ type world struct {
 	cache *cache.Cache // nil when the store itself is read
 }
 
-func openStore(t testing.TB) *store.Store {
+// openStore opens a store in memory, or an etcd.
+func openStore(t testing.TB, memory bool) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), UnsafeNoFsync: true, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	s, err := store.Open(t.Context(), store.Options{Memory: memory, Dir: t.TempDir(), UnsafeNoFsync: true, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +36,9 @@ func openStore(t testing.TB) *store.Store {
 }
 
 // onStore reads the store itself.
-func onStore(t testing.TB) *world {
+func onStore(t testing.TB, memory bool) *world {
 	t.Helper()
-	s, f := openStore(t), newForm()
+	s, f := openStore(t, memory), newForm()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -47,14 +48,14 @@ func onStore(t testing.TB) *world {
 }
 
 // onCache reads the cache through a registry.
-func onCache(t testing.TB) *world { return cached(t, true) }
+func onCache(t testing.TB, memory bool) *world { return cached(t, memory, true) }
 
 // onClusterCache is onCache for pods without a namespace.
-func onClusterCache(t testing.TB) *world { return cached(t, false) }
+func onClusterCache(t testing.TB, memory bool) *world { return cached(t, memory, false) }
 
-func cached(t testing.TB, namespaced bool) *world {
+func cached(t testing.TB, memory, namespaced bool) *world {
 	t.Helper()
-	s, f := openStore(t), newForm()
+	s, f := openStore(t, memory), newForm()
 	pods := podResource(f, namespaced)
 	codec := registry.NewCodec(pods)
 	c := cache.New(cache.Options{Store: s, Codecs: map[string]cache.Codec{pods.Prefix: codec}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})

@@ -178,11 +178,13 @@ func runAll(t *testing.T, suites []suite) {
 		if s.cluster {
 			cache = onClusterCache
 		}
-		if s.onStore {
-			t.Run(s.name+"/store", func(t *testing.T) { s.run(context.Background(), t, onStore(t)) })
-		}
-		if s.onCache {
-			t.Run(s.name+"/cache", func(t *testing.T) { s.run(context.Background(), t, cache(t)) })
+		for engine, memory := range map[string]bool{"": false, "/memory": true} {
+			if s.onStore {
+				t.Run(s.name+"/store"+engine, func(t *testing.T) { s.run(context.Background(), t, onStore(t, memory)) })
+			}
+			if s.onCache {
+				t.Run(s.name+"/cache"+engine, func(t *testing.T) { s.run(context.Background(), t, cache(t, memory)) })
+			}
 		}
 	}
 }
