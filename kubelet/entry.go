@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kogge-dev/kogge/kubelet/plan"
+	"github.com/kogge-dev/kogge/kubelet/rounds"
 	"github.com/kogge-dev/kogge/kubelet/status"
 )
 
@@ -51,6 +52,8 @@ type entry struct {
 	failures int
 	// mountFailures counts attempts in a row at volumes that can't be had.
 	mountFailures int
+	// draft is a status that was kept back.
+	draft *rounds.Task
 	// finished: volumes and cgroups of a pod that ended have been cleared away.
 	finished bool
 }

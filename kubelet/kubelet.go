@@ -55,6 +55,9 @@ type Kubelet struct {
 	// runtimeName prefixes container ids; it is known once the runtime was reached.
 	runtimeName atomic.Pointer[string]
 
+	// quick says that the runtime is in this process and does at once what it is told.
+	quick bool
+
 	mu     sync.Mutex
 	pods   map[types.UID]*entry
 	synced bool
@@ -96,6 +99,7 @@ func New(options Options) (*Kubelet, error) {
 		}
 		k.source = k.informer
 	}
+	_, k.quick = options.Runtime.(runtime.Notifier)
 	broadcaster := options.Events
 	if broadcaster == nil {
 		broadcaster = record.NewBroadcaster()
@@ -152,6 +156,7 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	}
 	defer k.node.Start(ctx)()
 	err := errors.Join(k.pool.Run(ctx), group.Wait())
+	k.dropDrafts()
 	k.stopping.Wait()
 	k.images.Wait()
 	k.probes.Wait()

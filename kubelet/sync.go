@@ -51,6 +51,7 @@ func (k *Kubelet) syncPod(ctx context.Context, e *entry) (next time.Duration, er
 	if err := k.learnRuntimeName(ctx); err != nil {
 		return 0, err
 	}
+	e.dropDraft()
 	pod, current, gone := e.view()
 	if pod == nil {
 		return 0, k.syncOrphan(ctx, e, observed)
@@ -64,7 +65,9 @@ func (k *Kubelet) syncPod(ctx context.Context, e *entry) (next time.Duration, er
 	ending := gone || pod.DeletionTimestamp != nil || e.verdict != nil || status.IsTerminal(current.Phase)
 	idle := !observed.Alive() && (e.kill == nil || e.kill.done.Load())
 	s := k.generate(e, pod, current, observed, ending, ending && idle)
-	if !gone {
+	if isDraft(k.quick, ending, current, &s, len(e.reasons)) {
+		k.keepBack(e, pod, current, &s)
+	} else if !gone {
 		if err := k.publish(ctx, e, pod, current, &s); err != nil {
 			return 0, err
 		}
@@ -76,6 +79,7 @@ func (k *Kubelet) syncPod(ctx context.Context, e *entry) (next time.Duration, er
 	next, err = k.advance(ctx, e, pod, observed)
 	if e.reasonsChanged && ctx.Err() == nil {
 		// Why a container didn't start is told at once, not when it is tried again.
+		e.dropDraft()
 		_, current, _ = e.view()
 		s = k.generate(e, pod, current, observed, false, false)
 		err = errors.Join(err, k.publish(ctx, e, pod, current, &s))

@@ -42,10 +42,25 @@ func New(clock clock.WithTicker) *Rounds {
 
 // Add has do called at once, and then each time after what it returned, until ctx ends or the task is removed.
 func (r *Rounds) Add(ctx context.Context, do func(context.Context) time.Duration) *Task {
+	return r.add(ctx, 0, do)
+}
+
+// After has do called once, after the delay, unless ctx ends or the task is removed before.
+func (r *Rounds) After(ctx context.Context, delay time.Duration, do func(context.Context)) *Task {
+	return r.add(ctx, delay, func(ctx context.Context) time.Duration {
+		do(ctx)
+		return never
+	})
+}
+
+// never is what a task returns that is done for good.
+const never = -1
+
+func (r *Rounds) add(ctx context.Context, delay time.Duration, do func(context.Context) time.Duration) *Task {
 	t := &Task{rounds: r, ctx: ctx, do: do, position: -1}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.put(t, r.clock.Now())
+	r.put(t, r.clock.Now().Add(delay))
 	return t
 }
 
@@ -152,7 +167,7 @@ func (r *Rounds) do(t *Task) {
 	wait := t.do(t.ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t.removed || t.ctx.Err() != nil {
+	if t.removed || t.ctx.Err() != nil || wait == never {
 		return
 	}
 	if t.touched {

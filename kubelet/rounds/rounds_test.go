@@ -110,6 +110,18 @@ func TestRemovedIsCalledNoMore(t *testing.T) {
 	})
 }
 
+func TestOnceAfterADelay(t *testing.T) {
+	run(t, 1, func(ctx context.Context, r *Rounds, d *diary) {
+		note := d.task("a", 0)
+		r.After(ctx, 2*time.Second, func(ctx context.Context) { note(ctx) })
+		later(time.Second)
+		d.expect(t, "a")
+		r.After(ctx, 2*time.Second, func(ctx context.Context) { note(ctx) }).Remove()
+		later(time.Minute)
+		d.expect(t, "a", 2*time.Second)
+	})
+}
+
 func TestNeverMoreAtOnceThanWorkers(t *testing.T) {
 	run(t, 2, func(ctx context.Context, r *Rounds, d *diary) {
 		for range 4 {
