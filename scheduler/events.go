@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -41,6 +43,9 @@ func nodeChange(before, after *corev1.Node) (change framework.Change) {
 	if before.Spec.Unschedulable != after.Spec.Unschedulable ||
 		!apiequality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) {
 		change |= framework.NodeTaints
+	}
+	if !slices.Equal(before.Status.DeclaredFeatures, after.Status.DeclaredFeatures) {
+		change |= framework.NodeFeatures
 	}
 	return change
 }

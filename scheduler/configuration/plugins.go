@@ -28,6 +28,7 @@ func DefaultPlugins() []configv1.Plugin {
 		{Name: "NodeResourcesBalancedAllocation", Weight: ptr.To[int32](1)},
 		{Name: "ImageLocality", Weight: ptr.To[int32](1)},
 		{Name: "DefaultBinder"},
+		{Name: "NodeDeclaredFeatures"},
 	}
 }
 

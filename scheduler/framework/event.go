@@ -39,6 +39,8 @@ const (
 	SelfTolerations
 	SelfGates
 	SelfShrunk
+	// NodeFeatures: what a node declares that its kubelet can do.
+	NodeFeatures
 	// Activated: the waiting pod itself is to be tried again, whatever refused it.
 	Activated
 

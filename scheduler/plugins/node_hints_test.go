@@ -56,6 +56,8 @@ func TestWhatHelpsOnNodes(t *testing.T) {
 		"another label":               {"NodeAffinity", newPod(fast), from(framework.NodeLabels, node(), node(labelled("slow"))), false},
 		"a node with the label":       {"NodeAffinity", newPod(fast), from(framework.NodeAdded, nil, node(labelled("fast"))), true},
 		"tolerations and affinity":    {"NodeAffinity", newPod(fast), self(framework.SelfTolerations), false},
+		"a feature came":              {"NodeDeclaredFeatures", newPod(restartsAll), from(framework.NodeFeatures, node(), node(declares("A"))), true},
+		"no feature came":             {"NodeDeclaredFeatures", newPod(restartsAll), from(framework.NodeLabels|framework.NodeFeatures, node(declares("A")), node(declares("A"))), false},
 		"the taint went":              {"TaintToleration", newPod(), from(framework.NodeTaints, node(hard), node()), true},
 		"no taint was there":          {"TaintToleration", newPod(), from(framework.NodeTaints, node(), node()), false},
 		"a taint came":                {"TaintToleration", newPod(), from(framework.NodeTaints, node(), node(hard)), false},

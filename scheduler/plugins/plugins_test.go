@@ -168,6 +168,8 @@ func TestRefusals(t *testing.T) {
 		"port taken":              {newPod(hostPort("", 80, corev1.ProtocolTCP)), newNode("n").WithPod(newPod(hostPort("127.0.0.1", 80, corev1.ProtocolTCP))), "node(s) didn't have free ports for the requested pod ports"},
 		"same port, other IP":     {newPod(hostPort("127.0.0.2", 80, corev1.ProtocolTCP)), newNode("n").WithPod(newPod(hostPort("127.0.0.1", 80, corev1.ProtocolTCP))), ""},
 		"same port, other proto":  {newPod(hostPort("", 80, corev1.ProtocolUDP)), newNode("n").WithPod(newPod(hostPort("", 80, corev1.ProtocolTCP))), ""},
+		"a feature lacks":         {newPod(restartsAll), newNode("n"), "node(s) didn't match Pod's required features"},
+		"a feature is declared":   {newPod(restartsAll), newNode("n", declares("RestartAllContainersOnContainerExits", "Unheard")), ""},
 		"the first rule explains": {newPod(asks("5", "")), newNode("n", unschedulable), "node(s) were unschedulable"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,6 +183,15 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restartsAll needs a feature that kubelets declare.
+func restartsAll(p *corev1.Pod) {
+	p.Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
+}
+
+func declares(features ...string) nodeChange {
+	return func(n *corev1.Node) { n.Status.DeclaredFeatures = features }
 }
 
 func TestNamedNodes(t *testing.T) {

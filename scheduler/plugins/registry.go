@@ -12,18 +12,19 @@ import (
 
 // withoutArguments are the plugins that take none.
 var withoutArguments = map[string]func(*Sources) framework.Plugin{
-	"SchedulingGates":    func(*Sources) framework.Plugin { return schedulingGates{} },
-	"PrioritySort":       func(*Sources) framework.Plugin { return prioritySort{} },
-	"NodeName":           func(*Sources) framework.Plugin { return nodeName{} },
-	"NodeUnschedulable":  func(*Sources) framework.Plugin { return nodeUnschedulable{} },
-	"TaintToleration":    func(*Sources) framework.Plugin { return taintToleration{} },
-	"NodePorts":          func(*Sources) framework.Plugin { return nodePorts{} },
-	"VolumeRestrictions": func(s *Sources) framework.Plugin { return volumeRestrictions{sources: s} },
-	"NodeVolumeLimits":   func(s *Sources) framework.Plugin { return nodeVolumeLimits{sources: s} },
-	"VolumeZone":         func(s *Sources) framework.Plugin { return volumeZone{sources: s} },
-	"DynamicResources":   func(*Sources) framework.Plugin { return dynamicResources{} },
-	"ImageLocality":      func(*Sources) framework.Plugin { return imageLocality{} },
-	"DefaultBinder":      func(s *Sources) framework.Plugin { return defaultBinder{client: s.client} },
+	"SchedulingGates":      func(*Sources) framework.Plugin { return schedulingGates{} },
+	"PrioritySort":         func(*Sources) framework.Plugin { return prioritySort{} },
+	"NodeName":             func(*Sources) framework.Plugin { return nodeName{} },
+	"NodeUnschedulable":    func(*Sources) framework.Plugin { return nodeUnschedulable{} },
+	"TaintToleration":      func(*Sources) framework.Plugin { return taintToleration{} },
+	"NodePorts":            func(*Sources) framework.Plugin { return nodePorts{} },
+	"VolumeRestrictions":   func(s *Sources) framework.Plugin { return volumeRestrictions{sources: s} },
+	"NodeVolumeLimits":     func(s *Sources) framework.Plugin { return nodeVolumeLimits{sources: s} },
+	"VolumeZone":           func(s *Sources) framework.Plugin { return volumeZone{sources: s} },
+	"DynamicResources":     func(*Sources) framework.Plugin { return dynamicResources{} },
+	"ImageLocality":        func(*Sources) framework.Plugin { return imageLocality{} },
+	"NodeDeclaredFeatures": func(*Sources) framework.Plugin { return nodeDeclaredFeatures{} },
+	"DefaultBinder":        func(s *Sources) framework.Plugin { return defaultBinder{client: s.client} },
 }
 
 // New makes a plugin by its name, with arguments that have been validated; ok is false for a
