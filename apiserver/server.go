@@ -152,7 +152,7 @@ func (s *Server) register(all []*resource.Resource) error {
 }
 
 func (s *Server) authenticate() error {
-	s.authn = &authn.Authenticator{ClientCAs: s.options.ClientCAs, Now: time.Now}
+	s.authn = &authn.Authenticator{ClientCAs: s.options.ClientCAs, Now: time.Now} // certificates have real time
 	if s.options.TokenAuthFile != "" {
 		f, err := authn.ReadTokenFile(s.options.TokenAuthFile)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	configv1 "k8s.io/kube-scheduler/config/v1"
+	"k8s.io/utils/clock"
 
 	"github.com/kogge-dev/kogge/apiserver"
 	"github.com/kogge-dev/kogge/cluster/fleet"
@@ -56,6 +57,9 @@ type Options struct {
 	// From is what the cluster begins with, for instance what another one was; nil: with what Dir holds. A Dir is made to hold it
 	// and nothing else.
 	From *Snapshot
+	// Clock is the time that the cluster's components see, for instance NewClock's, which the test moves; nil: real time. The package's
+	// documentation names what does not follow it.
+	Clock clock.WithTickerAndDelayedExecution
 	// Controllers says which controllers run, in the syntax of upstream's --controllers; nil: all, empty: none.
 	Controllers []string
 	// WithoutScheduler leaves pods where they are.
@@ -121,6 +125,9 @@ func (c *Cluster) prepare() (err error) {
 	if c.options.AuthorizationModes == nil {
 		c.options.AuthorizationModes = AuthorizationModes
 	}
+	if c.options.Clock == nil {
+		c.options.Clock = clock.RealClock{}
+	}
 	if !c.options.ServiceRange.IsValid() {
 		c.options.ServiceRange = ServiceRange
 	}
@@ -173,7 +180,7 @@ func (c *Cluster) startServer(ctx context.Context) error {
 
 func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 	o := apiserver.Options{
-		Memory: c.options.Dir == "", DataDir: c.options.Dir + "/etcd", From: c.options.From, Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
+		Memory: c.options.Dir == "", DataDir: c.options.Dir + "/etcd", From: c.options.From, Clock: c.options.Clock, Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
 		ServiceClusterIPRange: c.options.ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
 		AuthorizationModes: c.options.AuthorizationModes, EnableAdmissionPlugins: c.options.EnableAdmissionPlugins, DisableAdmissionPlugins: c.options.DisableAdmissionPlugins,
 	}
@@ -221,13 +228,13 @@ func (c *Cluster) startComponents() error {
 	if enabled := c.options.Controllers; enabled == nil || len(enabled) > 0 {
 		c.component("controller-manager", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Options{Config: c.inProcess(ControllerManager), Logger: c.log.With("component", "kube-controller-manager"),
-				RootCA: c.ca.PEM(), SigningCA: c.ca.Signing(), ClusterCIDR: PodRange, Enabled: enabled})
+				RootCA: c.ca.PEM(), SigningCA: c.ca.Signing(), ClusterCIDR: PodRange, Enabled: enabled, Clock: c.options.Clock})
 		})
 	}
 	if c.options.WithoutScheduler {
 		return nil
 	}
-	s, err := scheduler.New(scheduler.Options{Config: c.inProcess(scheduling), Logger: c.log.With("component", "kube-scheduler"), Configuration: c.options.Scheduler})
+	s, err := scheduler.New(scheduler.Options{Config: c.inProcess(scheduling), Logger: c.log.With("component", "kube-scheduler"), Configuration: c.options.Scheduler, Clock: c.options.Clock})
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (c *Cluster) scale(to func(size int) int) error {
 	defer c.mu.Unlock()
 	if c.fleet == nil {
 		f, err := fleet.New(fleet.Options{
-			Config: c.as, CA: c.ca, Template: c.options.NodeTemplate, Logger: c.log,
+			Config: c.as, CA: c.ca, Template: c.options.NodeTemplate, Clock: c.options.Clock, Logger: c.log,
 		})
 		if err != nil {
 			return err

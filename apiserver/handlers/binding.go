@@ -46,7 +46,7 @@ func (s *Scope) postBinding(w http.ResponseWriter, r *http.Request, out negotiat
 	}
 	pods := s.handlers.Registry(corev1.SchemeGroupVersion.WithResource("pods"))
 	_, err = pods.Update(ctx, s.Info.Namespace, b.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
-		return assign(current.(*corev1.Pod), b)
+		return assign(current.(*corev1.Pod), b, metav1.NewTime(s.Registry.Now()))
 	}, update)
 	if err != nil {
 		s.fail(w, r, bindingError(err, b.Name))
@@ -100,7 +100,7 @@ func validateBinding(b *corev1.Binding) field.ErrorList {
 }
 
 // assign puts the pod onto the binding's node.
-func assign(pod *corev1.Pod, b *corev1.Binding) (resource.Object, error) {
+func assign(pod *corev1.Pod, b *corev1.Binding, now metav1.Time) (resource.Object, error) {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return nil, fmt.Errorf("pod %s is being deleted, cannot be assigned to a host", pod.Name)
@@ -121,12 +121,11 @@ func assign(pod *corev1.Pod, b *corev1.Binding) (resource.Object, error) {
 		pod.Labels = map[string]string{}
 	}
 	maps.Copy(pod.Labels, b.Labels)
-	setScheduled(&pod.Status)
+	setScheduled(&pod.Status, now)
 	return pod, nil
 }
 
-func setScheduled(st *corev1.PodStatus) {
-	now := metav1.Now()
+func setScheduled(st *corev1.PodStatus, now metav1.Time) {
 	for i := range st.Conditions {
 		c := &st.Conditions[i]
 		if c.Type != corev1.PodScheduled {

@@ -136,7 +136,7 @@ func (s *Scope) askBudget(ctx context.Context, pod *corev1.Pod, dryRun bool) (as
 	o := registry.UpdateOptions{WriteOptions: registry.WriteOptions{DryRun: dryRun}, Hooks: &resource.Hooks{}, UID: budget.UID}
 	_, err = budgets.Update(ctx, budget.Namespace, budget.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
 		b := current.(*policyv1.PodDisruptionBudget)
-		return b, spend(b, pod.Name, metav1.Now())
+		return b, spend(b, pod.Name, metav1.NewTime(budgets.Now()))
 	}, o)
 	return false, err
 }
@@ -231,7 +231,7 @@ func (s *Scope) deleteEvicted(ctx context.Context, pod *corev1.Pod, options *met
 			if err := registry.CheckPreconditions(s.Resource, current, options); err != nil {
 				return nil, err
 			}
-			return setEvicted(current.(*corev1.Pod), metav1.Now()), nil
+			return setEvicted(current.(*corev1.Pod), metav1.NewTime(s.Registry.Now())), nil
 		}, registry.UpdateOptions{Hooks: &resource.Hooks{}})
 		if err != nil {
 			return err

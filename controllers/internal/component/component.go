@@ -65,12 +65,12 @@ func (e Environment) Controller(name string, workers int) *builder.Builder {
 		SkipNameValidation:      ptr.To(true),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 			minRetryDelay, maxRetryDelay),
-		NewQueue: newQueue,
+		NewQueue: e.newQueue,
 	})
 }
 
 // newQueue makes a queue that sleeps while there is nothing to do. One with a name would
 // wake twice a second to bring its metrics up to date, which nobody reads.
-func newQueue(_ string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	return workqueue.NewTypedRateLimitingQueue(limiter)
+func (e Environment) newQueue(_ string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Clock: e.Clock})
 }
