@@ -52,6 +52,8 @@ type Options struct {
 	Nodes int
 	// NodeTemplate is what simulated nodes are like: capacity, labels, taints, zones.
 	NodeTemplate NodeTemplate
+	// PodRules say how pods on simulated nodes behave that have no annotations about it; the first that matches counts.
+	PodRules []PodRule
 	// Dir keeps the cluster's data, in etcd; empty: memory does, until Stop.
 	Dir string
 	// From is what the cluster begins with, for instance what another one was; nil: with what Dir holds. A Dir is made to hold it

@@ -8,10 +8,14 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver"
 	"github.com/kogge-dev/kogge/cluster/fleet"
+	"github.com/kogge-dev/kogge/kubelet/runtime/simulated"
 )
 
 // NodeTemplate says what simulated nodes are like.
 type NodeTemplate = fleet.NodeTemplate
+
+// PodRule says how pods on simulated nodes behave, by the annotations of docs/simulation.md.
+type PodRule = simulated.Rule
 
 // AddNodes starts n more simulated nodes. They register by and by.
 func (c *Cluster) AddNodes(n int) error {
@@ -30,7 +34,7 @@ func (c *Cluster) scale(to func(size int) int) error {
 	defer c.mu.Unlock()
 	if c.fleet == nil {
 		f, err := fleet.New(fleet.Options{
-			Config: c.as, CA: c.ca, Template: c.options.NodeTemplate, Clock: c.options.Clock, Logger: c.log,
+			Config: c.as, CA: c.ca, Template: c.options.NodeTemplate, Rules: c.options.PodRules, Clock: c.options.Clock, Logger: c.log,
 		})
 		if err != nil {
 			return err

@@ -3,19 +3,26 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/cluster"
+	"github.com/kogge-dev/kogge/kubelet/runtime/simulated"
 )
 
 // simulatedPod is a pod of one container with annotations that say how it behaves.
@@ -94,15 +101,106 @@ func TestNodesAreLikeTheirTemplate(t *testing.T) {
 func TestSimulatedPodsAnswer(t *testing.T) {
 	t.Parallel()
 	c, clients := start(t, cluster.Options{Nodes: 2})
-	pod := runPod(t, clients, simulatedPod("talker", map[string]string{"simulated.kogge.dev/log": "hello\n"}), isRunning)
-	log, err := clients.CoreV1().Pods("default").GetLogs("talker", &corev1.PodLogOptions{}).DoRaw(t.Context())
-	if err != nil || string(log) != "hello\n" {
+	pod := runPod(t, clients, simulatedPod("talker", map[string]string{
+		simulated.AnnotationLog: "hello\nworld\n", simulated.AnnotationUsageCPU: "250m", simulated.AnnotationUsageMemory: "64Mi",
+	}), isRunning)
+	log, err := clients.CoreV1().Pods("default").GetLogs("talker", &corev1.PodLogOptions{TailLines: ptr.To[int64](1)}).DoRaw(t.Context())
+	if err != nil || string(log) != "world\n" {
 		t.Errorf("log %q, %v", log, err)
 	}
-	execute(t, c.RESTConfig(), clients, "talker", "true")
+	if got := execute(t, c.RESTConfig(), clients, "talker", "hostname"); got != "talker\n" {
+		t.Errorf("hostname says %q", got)
+	}
 	stats, err := clients.CoreV1().RESTClient().Get().AbsPath("/api/v1/nodes/" + pod.Spec.NodeName + "/proxy/stats/summary").DoRaw(t.Context())
-	if err != nil || !bytes.Contains(stats, []byte(pod.Spec.NodeName)) {
-		t.Errorf("stats %s, %v", stats, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var summary statsapi.Summary
+	if err := json.Unmarshal(stats, &summary); err != nil {
+		t.Fatal(err)
+	}
+	if len(summary.Pods) != 1 || *summary.Pods[0].CPU.UsageNanoCores != 250_000_000 || *summary.Pods[0].Memory.WorkingSetBytes != 64<<20 {
+		t.Errorf("stats %s", stats)
+	}
+}
+
+// state is the state of a pod's only container.
+func state(pod *corev1.Pod) corev1.ContainerState {
+	if len(pod.Status.ContainerStatuses) == 0 {
+		return corev1.ContainerState{}
+	}
+	return pod.Status.ContainerStatuses[0].State
+}
+
+func waits(pod *corev1.Pod, reasons ...string) bool {
+	waiting := state(pod).Waiting
+	return waiting != nil && slices.Contains(reasons, waiting.Reason)
+}
+
+func lastEnd(pod *corev1.Pod) *corev1.ContainerStateTerminated {
+	if len(pod.Status.ContainerStatuses) == 0 {
+		return nil
+	}
+	return pod.Status.ContainerStatuses[0].LastTerminationState.Terminated
+}
+
+func TestPodsBehaveAsAnnotated(t *testing.T) {
+	t.Parallel()
+	_, clients := start(t, cluster.Options{Nodes: 1, PodRules: []cluster.PodRule{
+		{Selector: labels.SelectorFromSet(labels.Set{"rule": "ends"}), Annotations: map[string]string{simulated.AnnotationExitAfter: "0s", simulated.AnnotationExitCode: "3"}},
+	}})
+	probed := func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}}}
+	}
+	once := func(pod *corev1.Pod) { pod.Spec.RestartPolicy = corev1.RestartPolicyNever }
+	for name, c := range map[string]struct {
+		annotations map[string]string
+		change      func(*corev1.Pod)
+		first       func(*corev1.Pod) bool // seen before then; nil for none
+		then        func(*corev1.Pod) bool
+	}{
+		"start-delay": {map[string]string{simulated.AnnotationStartDelay: "700ms"}, nil,
+			func(p *corev1.Pod) bool { return waits(p, "ContainerCreating") }, isRunning},
+		"pull-fails": {map[string]string{simulated.AnnotationImagePull: "fail"}, nil, nil,
+			func(p *corev1.Pod) bool { return waits(p, "ErrImagePull", "ImagePullBackOff") }},
+		"pull-slow": {map[string]string{simulated.AnnotationImagePull: "700ms"}, nil,
+			func(p *corev1.Pod) bool { return waits(p, "ContainerCreating") }, isRunning},
+		"ready-after": {map[string]string{simulated.AnnotationReadyAfter: "1s"}, probed,
+			func(p *corev1.Pod) bool { return isRunning(p) && !p.Status.ContainerStatuses[0].Ready },
+			func(p *corev1.Pod) bool { return isRunning(p) && p.Status.ContainerStatuses[0].Ready }},
+		"exits": {map[string]string{simulated.AnnotationExitAfter: "300ms", simulated.AnnotationMessage: "bye"}, once, isRunning,
+			func(p *corev1.Pod) bool {
+				return p.Status.Phase == corev1.PodSucceeded && state(p).Terminated.Message == "bye"
+			}},
+		"fails": {map[string]string{simulated.AnnotationExitAfter: "0s", simulated.AnnotationExitCode + ".main": "4"}, once, nil,
+			func(p *corev1.Pod) bool {
+				return p.Status.Phase == corev1.PodFailed && state(p).Terminated.ExitCode == 4
+			}},
+		"crash-loop": {map[string]string{simulated.AnnotationCrashLoop: "50ms"}, nil, nil,
+			func(p *corev1.Pod) bool {
+				return waits(p, "CrashLoopBackOff") && lastEnd(p) != nil && lastEnd(p).ExitCode == 1
+			}},
+		"oom-after": {map[string]string{simulated.AnnotationOOMAfter: "50ms"}, nil, nil,
+			func(p *corev1.Pod) bool {
+				return lastEnd(p) != nil && lastEnd(p).Reason == "OOMKilled" && lastEnd(p).ExitCode == 137
+			}},
+		"by-rule": {nil, func(p *corev1.Pod) { once(p); p.Labels = map[string]string{"rule": "ends"} }, nil,
+			func(p *corev1.Pod) bool {
+				return p.Status.Phase == corev1.PodFailed && state(p).Terminated.ExitCode == 3
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := simulatedPod(name, c.annotations)
+			pod.Spec.Containers[0].Image = "example.com/" + name + ":1" // one that no other pod has pulled
+			if c.change != nil {
+				c.change(pod)
+			}
+			if c.first != nil {
+				runPod(t, clients, pod, c.first)
+			}
+			runPod(t, clients, pod, c.then)
+		})
 	}
 }
 

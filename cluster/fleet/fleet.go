@@ -20,6 +20,7 @@ import (
 	"github.com/kogge-dev/kogge/cluster/pki"
 	"github.com/kogge-dev/kogge/kubelet"
 	"github.com/kogge-dev/kogge/kubelet/rounds"
+	"github.com/kogge-dev/kogge/kubelet/runtime/simulated"
 )
 
 // Options of a Fleet. Config and CA are required.
@@ -29,6 +30,8 @@ type Options struct {
 	// CA signs the kubelets' certificates and knows the API server's.
 	CA       *pki.CA
 	Template NodeTemplate
+	// Rules say how pods behave that have no annotations about it.
+	Rules []simulated.Rule
 	// Clock is that of kubelets and of what containers do; the real one by default.
 	Clock  clock.WithTickerAndDelayedExecution
 	Logger *slog.Logger

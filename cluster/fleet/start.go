@@ -10,7 +10,7 @@ import (
 
 // start starts the node's kubelet on a runtime of its own. It is the kubelet of real nodes. The caller holds the lock.
 func (f *Fleet) start(n *node) error {
-	runtime, err := simulated.New(simulated.Options{Clock: f.options.Clock, Addresses: n.spec.podRange})
+	runtime, err := simulated.New(simulated.Options{Rules: f.options.Rules, Clock: f.options.Clock, Addresses: n.spec.podRange})
 	if err != nil {
 		return err
 	}

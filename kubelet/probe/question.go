@@ -17,6 +17,7 @@ import (
 
 	"github.com/kogge-dev/kogge/kubelet/environment"
 	"github.com/kogge-dev/kogge/kubelet/plan"
+	"github.com/kogge-dev/kogge/kubelet/runtime"
 )
 
 // The most of an exec probe's output that is shown, and how often a question that could not be put is repeated.
@@ -58,6 +59,9 @@ func (q question) ask(ctx context.Context) answer {
 }
 
 func (q question) try(ctx context.Context) answer {
+	if simulation, ok := q.options.Runtime.(runtime.Readiness); ok && q.spec != q.container.LivenessProbe && !simulation.Ready(q.id) {
+		return failed("the simulated container is not ready yet")
+	}
 	if q.spec.Exec == nil && q.options.Dial == nil {
 		return answer{result: plan.Success}
 	}

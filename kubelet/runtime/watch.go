@@ -26,6 +26,12 @@ type Notifier interface {
 	Notify(changed func(types.UID)) (stop func())
 }
 
+// Readiness is a runtime that knows by itself whether what runs in a container is ready. It is asked before readiness
+// and startup probes, which fail as long as it is not.
+type Readiness interface {
+	Ready(containerID string) bool
+}
+
 // Watcher tells which pods changed in the runtime. The runtime's events say it at once; since events are lost while
 // nobody listens, everything is listed and compared on each connection, and once every Relist.
 type Watcher struct {

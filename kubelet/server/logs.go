@@ -52,7 +52,7 @@ func (s *Server) copyLog(w http.ResponseWriter, r *http.Request, id string, opti
 	}
 	path := status.GetStatus().GetLogPath()
 	if source, ok := s.options.Runtime.CRI.(logSource); ok {
-		return s.copyMemory(w, source, id)
+		return s.copyMemory(w, r, source, status.GetStatus(), options)
 	}
 	options.Running = func(ctx context.Context) (bool, error) {
 		status, err := s.options.Runtime.CRI.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
@@ -78,21 +78,6 @@ func (s *Server) copyLog(w http.ResponseWriter, r *http.Request, id string, opti
 		}
 	}
 	return s.options.Logs.Copy(r.Context(), path, options)
-}
-
-// logSource is a runtime that keeps logs in memory.
-type logSource interface {
-	Log(containerID string) (text []byte, found bool)
-}
-
-func (s *Server) copyMemory(w http.ResponseWriter, source logSource, id string) error {
-	text, found := source.Log(id)
-	if !found {
-		return fmt.Errorf("failed to get container status %q: not found", id)
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err := w.Write(text)
-	return err
 }
 
 // flushing sends every line on at once.

@@ -55,13 +55,21 @@ func (r *Runtime) CreateContainer(_ context.Context, in *runtimeapi.CreateContai
 	return &runtimeapi.CreateContainerResponse{ContainerId: c.id}, nil
 }
 
-// StartContainer implements runtimeapi.RuntimeServiceClient.
-func (r *Runtime) StartContainer(_ context.Context, in *runtimeapi.StartContainerRequest, _ ...grpc.CallOption) (*runtimeapi.StartContainerResponse, error) {
+// StartContainer implements runtimeapi.RuntimeServiceClient. It takes as long as the Behaviour says.
+func (r *Runtime) StartContainer(ctx context.Context, in *runtimeapi.StartContainerRequest, _ ...grpc.CallOption) (*runtimeapi.StartContainerResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.containers[in.ContainerId]
 	if c == nil {
 		return nil, missing("container", in.ContainerId)
+	}
+	if delay := c.behaviour.StartDelay; delay > 0 {
+		r.mu.Unlock()
+		err := r.wait(ctx, delay)
+		r.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
 	}
 	if c.state != runtimeapi.ContainerState_CONTAINER_CREATED || !c.sandbox.ready {
 		return nil, status.Errorf(codes.FailedPrecondition, "container %q is in state %s", c.id, c.state)
@@ -84,6 +92,19 @@ func (r *Runtime) StartContainer(_ context.Context, in *runtimeapi.StartContaine
 	}
 	r.send(c.sandbox, c.id, runtimeapi.ContainerEventType_CONTAINER_STARTED_EVENT)
 	return &runtimeapi.StartContainerResponse{}, nil
+}
+
+// wait lets time pass that a real runtime would take.
+func (r *Runtime) wait(ctx context.Context, delay time.Duration) error {
+	passed := make(chan struct{})
+	timer := r.options.Clock.AfterFunc(delay, func() { close(passed) })
+	defer timer.Stop()
+	select {
+	case <-passed:
+		return nil
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
 }
 
 // StopContainer implements runtimeapi.RuntimeServiceClient: the container ends at once.
@@ -196,6 +217,9 @@ func (c *container) status() *runtimeapi.ContainerStatus {
 		s.Reason = "Completed"
 		if c.exitCode != 0 {
 			s.Reason = "Error"
+		}
+		if c.behaviour.Reason != "" && c.exitCode == c.behaviour.ExitCode {
+			s.Reason = c.behaviour.Reason
 		}
 	}
 	return s

@@ -9,6 +9,6 @@
 //	runtime, err := simulated.New(simulated.Options{Clock: clock})
 //	kubelet, err := kubelet.New(kubelet.Options{Runtime: runtime, Images: runtime.Images(), …})
 //
-// What containers do can be told by annotations on the pod (AnnotationExitAfter, AnnotationExitCode) or by a
-// Behaviour of one's own.
+// What containers do can be told by annotations on the pod (AnnotationExitAfter and the others beside it), by Rules
+// for pods that others write, or by a Behaviour of one's own. docs/simulation.md lists them.
 package simulated

@@ -53,6 +53,14 @@ func (r *Runtime) Log(containerID string) ([]byte, bool) {
 	return []byte(c.behaviour.Log), true
 }
 
+// Ready implements runtime.Readiness.
+func (r *Runtime) Ready(containerID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.containers[containerID]
+	return c != nil && r.options.Clock.Now().Sub(c.started) >= c.behaviour.ReadyAfter
+}
+
 // UpdateContainerResources implements runtimeapi.RuntimeServiceClient.
 func (r *Runtime) UpdateContainerResources(_ context.Context, in *runtimeapi.UpdateContainerResourcesRequest, _ ...grpc.CallOption) (*runtimeapi.UpdateContainerResourcesResponse, error) {
 	r.mu.Lock()
@@ -70,14 +78,4 @@ func (r *Runtime) UpdateContainerResources(_ context.Context, in *runtimeapi.Upd
 // ReopenContainerLog implements runtimeapi.RuntimeServiceClient: there are no logs.
 func (r *Runtime) ReopenContainerLog(context.Context, *runtimeapi.ReopenContainerLogRequest, ...grpc.CallOption) (*runtimeapi.ReopenContainerLogResponse, error) {
 	return &runtimeapi.ReopenContainerLogResponse{}, nil
-}
-
-// ListContainerStats implements runtimeapi.RuntimeServiceClient.
-func (r *Runtime) ListContainerStats(context.Context, *runtimeapi.ListContainerStatsRequest, ...grpc.CallOption) (*runtimeapi.ListContainerStatsResponse, error) {
-	return &runtimeapi.ListContainerStatsResponse{}, nil
-}
-
-// ListPodSandboxStats implements runtimeapi.RuntimeServiceClient.
-func (r *Runtime) ListPodSandboxStats(context.Context, *runtimeapi.ListPodSandboxStatsRequest, ...grpc.CallOption) (*runtimeapi.ListPodSandboxStatsResponse, error) {
-	return &runtimeapi.ListPodSandboxStatsResponse{}, nil
 }

@@ -34,15 +34,29 @@ func DefaultPull(image string) error {
 	case tag == "404", strings.HasPrefix(name, "invalid."),
 		strings.Contains(image, "non-existent"), strings.Contains(image, "nonexistent"),
 		strings.Contains(image, "does-not-exist"):
-		return status.Errorf(codes.NotFound, "failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image)
+		return notFound(image)
 	default:
 		return nil
 	}
 }
 
+// notFound is what containerd says of an image that its registry doesn't have.
+func notFound(image string) error {
+	return status.Errorf(codes.NotFound, "failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image)
+}
+
 // PullImage implements runtimeapi.ImageServiceClient.
-func (i *Images) PullImage(_ context.Context, in *runtimeapi.PullImageRequest, _ ...grpc.CallOption) (*runtimeapi.PullImageResponse, error) {
+func (i *Images) PullImage(ctx context.Context, in *runtimeapi.PullImageRequest, _ ...grpc.CallOption) (*runtimeapi.PullImageResponse, error) {
 	image := in.GetImage().GetImage()
+	delay, fails := pull(annotations(i.runtime.options.Rules, in.GetSandboxConfig()))
+	if delay > 0 {
+		if err := i.runtime.wait(ctx, delay); err != nil {
+			return nil, err
+		}
+	}
+	if fails {
+		return nil, notFound(image)
+	}
 	if err := i.runtime.options.Pull(image); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,9 @@ type Options struct {
 	Clock clock.WithDelayedExecution
 	// Addresses of pods, until the kubelet tells the node's own range; 10.244.0.0/16 by default.
 	Addresses netip.Prefix
-	// Behaviour says what a container does; by default what the annotations of its pod say.
+	// Rules are for pods without annotations of their own.
+	Rules []Rule
+	// Behaviour says what a container does; by default what the annotations of its pod and the Rules say.
 	Behaviour func(*runtimeapi.PodSandboxConfig, *runtimeapi.ContainerConfig) Behaviour
 	// Pull returns an error for an image that can't be had; by default DefaultPull.
 	Pull func(image string) error
@@ -60,6 +62,7 @@ type pod struct {
 var (
 	_ runtimeapi.RuntimeServiceClient = (*Runtime)(nil)
 	_ runtime.Notifier                = (*Runtime)(nil)
+	_ runtime.Readiness               = (*Runtime)(nil)
 )
 
 // New returns an empty Runtime.
@@ -71,7 +74,7 @@ func New(options Options) (*Runtime, error) {
 		options.Addresses = netip.MustParsePrefix("10.244.0.0/16")
 	}
 	if options.Behaviour == nil {
-		options.Behaviour = annotated
+		options.Behaviour = options.annotated
 	}
 	if options.Pull == nil {
 		options.Pull = DefaultPull

@@ -79,7 +79,7 @@ func TestContainerEndsAsAnnotated(t *testing.T) {
 	if got := statusOf(t, r, id).State; got != runtimeapi.ContainerState_CONTAINER_RUNNING {
 		t.Errorf("state = %v", got)
 	}
-	ended, stop := r.onEnd(id)
+	ended, stop := r.Ended(id)
 	defer stop()
 	clock.Step(5 * time.Second)
 	<-ended
@@ -227,11 +227,11 @@ func TestExecStreams(t *testing.T) {
 
 func TestInitContainersEnd(t *testing.T) {
 	t.Parallel()
-	b := annotated(&runtimeapi.PodSandboxConfig{}, &runtimeapi.ContainerConfig{Annotations: map[string]string{runtime.AnnotationMustEnd: "true"}})
+	b := decide(nil, &runtimeapi.ContainerConfig{Annotations: map[string]string{runtime.AnnotationMustEnd: "true"}})
 	if b.ExitAfter == nil || *b.ExitAfter != 0 || b.ExitCode != 0 {
 		t.Errorf("an init container behaves as %+v, want an end at once", b)
 	}
-	if b := annotated(&runtimeapi.PodSandboxConfig{}, &runtimeapi.ContainerConfig{}); b.ExitAfter != nil {
+	if b := decide(nil, &runtimeapi.ContainerConfig{}); b.ExitAfter != nil {
 		t.Errorf("another container ends after %v", *b.ExitAfter)
 	}
 }

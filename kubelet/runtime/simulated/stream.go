@@ -130,7 +130,7 @@ func (s streams) Attach(ctx context.Context, id string, _ io.Reader, out, _ io.W
 			return err
 		}
 	}
-	ended, stop := s.runtime.onEnd(id)
+	ended, stop := s.runtime.Ended(id)
 	defer stop()
 	select {
 	case <-ended:
@@ -143,8 +143,9 @@ func (s streams) PortForward(context.Context, string, int32, io.ReadWriteCloser)
 	return errors.New("nobody listens on the ports of a simulated pod")
 }
 
-// onEnd returns a channel that is closed when the container runs no more.
-func (r *Runtime) onEnd(id string) (<-chan struct{}, func()) {
+// Ended returns a channel that is closed when the container runs no more, and what
+// to call when nobody waits for that.
+func (r *Runtime) Ended(id string) (<-chan struct{}, func()) {
 	ended := make(chan struct{})
 	r.mu.Lock()
 	defer r.mu.Unlock()
