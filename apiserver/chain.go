@@ -24,6 +24,9 @@ import (
 func (s *Server) chain() http.Handler {
 	h := s.routes()
 	h = s.authorizing(h)
+	if s.options.Intercept != nil {
+		h = s.options.Intercept(h)
+	}
 	h = s.impersonating(h)
 	h = s.authenticating(h)
 	h = s.informing(h)

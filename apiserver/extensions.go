@@ -43,7 +43,7 @@ func (s *Server) switchPlugins(chain *admission.Chain) error {
 
 // callout is how servers of users are reached.
 func (s *Server) callout() callout.Options {
-	return callout.Options{Endpoint: s.endpoint, Dial: s.options.PodDial}
+	return callout.Options{Endpoint: s.endpoint, Dial: s.options.PodDial, Wrap: s.options.InterceptCallouts}
 }
 
 // endpoint gives the address of one ready endpoint of a Service's port.

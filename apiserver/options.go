@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 
 	"k8s.io/utils/clock"
@@ -31,6 +32,11 @@ type Options struct {
 	From *Snapshot
 	// Clock is the time that objects, tokens and keys in memory see; nil: real time. Certificates, connections and etcd have real time.
 	Clock clock.WithTicker
+
+	// Intercept, if set, stands between authentication and authorization; the request's context tells who asks for what.
+	Intercept func(next http.Handler) http.Handler
+	// InterceptCallouts, if set, stands before the server's calls to webhooks.
+	InterceptCallouts func(next http.RoundTripper) http.RoundTripper
 
 	// DataDir is the embedded etcd's folder. Ignored with EtcdServers.
 	DataDir string

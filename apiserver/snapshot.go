@@ -66,3 +66,6 @@ func (s *Server) Restore(ctx context.Context, to *Snapshot) error {
 	}
 	return s.cache.Fresh(ctx)
 }
+
+// CutStore has the server work as if its store were gone, or come back.
+func (s *Server) CutStore(gone bool) { s.store.Cut(gone) }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kogge-dev/kogge/apiserver"
+	"github.com/kogge-dev/kogge/cluster/faults"
 	"github.com/kogge-dev/kogge/cluster/fleet"
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 	"github.com/kogge-dev/kogge/cluster/pki"
@@ -76,6 +77,8 @@ type Options struct {
 	AuthorizationModes []string
 	// EnableAdmissionPlugins and DisableAdmissionPlugins are upstream's names; all that the API server has are on.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// Requests is how many of the last requests Requests gives; 0: none.
+	Requests int
 	// Logger takes what the components say; nil: nobody hears it.
 	Logger *slog.Logger
 }
@@ -86,6 +89,7 @@ type Cluster struct {
 	log     *slog.Logger
 	ca      *pki.CA
 	server  *apiserver.Server
+	faults  *faults.Set
 	address string
 	admin   pki.Pair
 
@@ -103,7 +107,7 @@ type Cluster struct {
 
 // Start starts a cluster and returns once its API server is ready; controllers and nodes follow within moments.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
-	c := &Cluster{options: o, log: o.Logger}
+	c := &Cluster{options: o, log: o.Logger, faults: faults.New(o.Requests)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -182,7 +186,7 @@ func (c *Cluster) startServer(ctx context.Context) error {
 
 func (c *Cluster) serverOptions(l net.Listener) (apiserver.Options, error) {
 	o := apiserver.Options{
-		Memory: c.options.Dir == "", DataDir: c.options.Dir + "/etcd", From: c.options.From, Clock: c.options.Clock, Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
+		Memory: c.options.Dir == "", DataDir: c.options.Dir + "/etcd", From: c.options.From, Clock: c.options.Clock, Intercept: c.faults.Handler, InterceptCallouts: c.faults.Callouts, Listeners: []net.Listener{l}, ClientCAs: c.ca.Pool(),
 		ServiceClusterIPRange: c.options.ServiceRange, Logger: c.log.With("component", "kube-apiserver"),
 		AuthorizationModes: c.options.AuthorizationModes, EnableAdmissionPlugins: c.options.EnableAdmissionPlugins, DisableAdmissionPlugins: c.options.DisableAdmissionPlugins,
 	}

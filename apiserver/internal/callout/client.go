@@ -23,6 +23,8 @@ type Options struct {
 	Endpoint func(namespace, name string, port int32) (string, error)
 	// Dial reaches endpoints; nil: the plain network.
 	Dial Dial
+	// Wrap stands before every call; nil: nothing does.
+	Wrap func(next http.RoundTripper) http.RoundTripper
 }
 
 // Target is whom to call: a URL, or a Service.
@@ -59,6 +61,9 @@ func New(o Options, t Target) (*rest.RESTClient, error) {
 		toService(cfg, o, t.Service)
 	} else if err := toURL(cfg, t.URL); err != nil {
 		return nil, err
+	}
+	if o.Wrap != nil {
+		cfg.Wrap(o.Wrap)
 	}
 	return rest.UnversionedRESTClientFor(cfg)
 }

@@ -47,18 +47,21 @@ type KV struct {
 type Made struct{ atomic.Value }
 
 // Store is an open store. Safe for concurrent use.
-type Store struct{ engine }
+type Store struct {
+	engine
+	gone atomic.Bool
+}
 
 // Open opens the store: it starts the embedded member, or connects to the external cluster and waits until it answers or ctx ends.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Memory {
-		return &Store{openMemory(o)}, nil
+		return &Store{engine: openMemory(o)}, nil
 	}
 	e, err := openEtcd(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{e}, nil
+	return &Store{engine: e}, nil
 }
 
 // Errors of the writes.
