@@ -198,7 +198,6 @@ func (s *Scope) deleteOptions(r *http.Request) (*metav1.DeleteOptions, error) {
 	} else if err := s.decodeDeleteOptions(r, body, o); err != nil {
 		return nil, err
 	}
-	o.IgnoreStoreReadErrorWithClusterBreakingPotential = nil
 	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(metaKind("DeleteOptions"), "", errs)
 	}

@@ -3,12 +3,16 @@ package handlers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
+	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/registry"
 	"github.com/kogge-dev/kogge/apiserver/request"
 )
@@ -28,6 +32,10 @@ func (s *Scope) delete(w http.ResponseWriter, r *http.Request) {
 	o, err := s.deleteOptions(r)
 	if err != nil {
 		s.fail(w, r, err)
+		return
+	}
+	if ptr.Deref(o.IgnoreStoreReadErrorWithClusterBreakingPotential, false) {
+		s.deleteUnreadable(w, r.WithContext(ctx), out, len(o.DryRun) > 0)
 		return
 	}
 	if why := s.undeletable(s.Info.Name); why != nil {
@@ -52,6 +60,22 @@ func (s *Scope) delete(w http.ResponseWriter, r *http.Request) {
 		Name: d.Object.GetName(), Group: s.Resource.Group, Kind: s.Resource.Plural, UID: d.Object.GetUID(),
 	}}
 	writeMeta(w, r, code, out, statusGVK, status)
+}
+
+// deleteUnreadable removes an object that can't be read, for who may.
+func (s *Scope) deleteUnreadable(w http.ResponseWriter, r *http.Request, out negotiation.Output, dryRun bool) {
+	u, i := request.UserFrom(r.Context()), *s.Info
+	i.Verb = "unsafe-delete-ignore-read-errors"
+	if ok, reason := s.handlers.Authorizer.Authorize(u, &i); !ok {
+		s.fail(w, r, apierrors.NewForbidden(s.Resource.GR(), s.Info.Name, fmt.Errorf("not permitted to do %q, reason: %s", i.Verb, reason)))
+		return
+	}
+	if err := s.Registry.DeleteUnreadable(r.Context(), s.Info.Namespace, s.Info.Name, dryRun); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	writeMeta(w, r, http.StatusOK, out, statusGVK, &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusOK,
+		Details: &metav1.StatusDetails{Name: s.Info.Name, Group: s.Resource.Group, Kind: s.Resource.Kind}})
 }
 
 // warnOfOrphans tells what the kind has to say to a deletion that leaves open what becomes of dependents.
@@ -89,6 +113,11 @@ func (s *Scope) deleteCollection(w http.ResponseWriter, r *http.Request) {
 	o, err := s.deleteOptions(r)
 	if err != nil {
 		s.fail(w, r, err)
+		return
+	}
+	if ptr.Deref(o.IgnoreStoreReadErrorWithClusterBreakingPotential, false) {
+		s.fail(w, r, apierrors.NewInvalid(metaKind("DeleteOptions"), "", field.ErrorList{field.Invalid(field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true,
+			"is not allowed with DELETECOLLECTION, try again after removing the option")}))
 		return
 	}
 	l, err := s.Registry.List(ctx, s.Info.Namespace, lo)

@@ -50,7 +50,7 @@ func (r *Registry) DeleteAsked(ctx context.Context, namespace, name string, opti
 	for {
 		e, err := r.current(ctx, key)
 		if err != nil {
-			return nil, err
+			return nil, unreadable(err)
 		}
 		if e == nil {
 			return nil, apierrors.NewNotFound(r.Resource.GR(), name)

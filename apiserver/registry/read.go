@@ -87,6 +87,9 @@ func (r *Registry) Get(ctx context.Context, namespace, name, version string) (*R
 	}
 	e := r.live().Get(key)
 	if e == nil {
+		if err := r.live().UnreadableAt(key); err != nil {
+			return nil, unreadable(err)
+		}
 		return nil, apierrors.NewNotFound(r.Resource.GR(), name)
 	}
 	return &Result{Entry: e}, nil
@@ -134,6 +137,9 @@ func (r *Registry) List(ctx context.Context, namespace string, o *internalversio
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
 	}
 	if err := r.wait(ctx, o.ResourceVersion); err != nil {
+		return nil, err
+	}
+	if err := r.readable(prefix); err != nil {
 		return nil, err
 	}
 	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact ||

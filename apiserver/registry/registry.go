@@ -190,5 +190,9 @@ func (r *Registry) current(ctx context.Context, key string) (*cache.Entry, error
 	if err := r.Cache.Fresh(ctx); err != nil {
 		return nil, apierrors.NewTimeoutError("the store does not answer: "+err.Error(), 1)
 	}
-	return r.live().Get(key), nil
+	e := r.live().Get(key)
+	if e == nil {
+		return nil, r.live().UnreadableAt(key)
+	}
+	return e, nil
 }

@@ -63,13 +63,16 @@ func (r *Registry) Watch(ctx context.Context, namespace string, o *internalversi
 		if err := r.wait(ctx, o.ResourceVersion); err != nil {
 			return nil, err
 		}
-		s := r.live().Snapshot()
-		w.Revision = s.Revision
-		w.InitialEnd = o.SendInitialEvents != nil && o.AllowWatchBookmarks
 		prefix := r.Resource.Prefix
 		if r.Resource.Namespaced && namespace != "" {
 			prefix += namespace + "/"
 		}
+		if err := r.readable(prefix); err != nil {
+			return nil, err
+		}
+		s := r.live().Snapshot()
+		w.Revision = s.Revision
+		w.InitialEnd = o.SendInitialEvents != nil && o.AllowWatchBookmarks
 		s.Ascend(prefix, prefix, func(e *cache.Entry) bool {
 			if w.Filter.Matches(e) {
 				w.Initial = append(w.Initial, e)

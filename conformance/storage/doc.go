@@ -8,9 +8,7 @@
 // All suites run on the store, and on the cache those which upstream runs on its own cache. Of these a few ask for something
 // that is none of a store's duties here; the adapter does it, so they show that the rest around it holds:
 //
-//   - Suites with a transformer or a codec that fails: our values aren't encrypted, and what can't be read is reported and not served.
+//   - Suites with a transformer or a codec that fails: our values aren't encrypted; what can't be read is told as the registry tells it.
 //   - Stats with sizes: nobody asks the store for them.
 //   - CompactRevision: the store keeps no account of what it compacted; the error of a read of it is ours.
-//
-// Not run, with the reason: see the table notRun in suites_test.go.
 package storage

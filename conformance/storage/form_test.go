@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -15,6 +16,8 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
 	"k8s.io/apiserver/pkg/storage/value"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 )
 
 // versioner puts revisions into objects.
@@ -46,6 +49,10 @@ func (f *form) set(t value.Transformer) { f.transformer.Store(&t) }
 // plain undoes the transformation; stale: it wants the value to be written anew.
 func (f *form) plain(ctx context.Context, key string, raw []byte) (data []byte, stale bool, err error) {
 	data, stale, err = (*f.transformer.Load()).TransformFromStorage(ctx, raw, value.DefaultContext(key))
+	var unreadable *cache.UnreadableError
+	if errors.As(err, &unreadable) {
+		return nil, false, unreadable
+	}
 	if err != nil {
 		return nil, false, storage.NewInternalError(fmt.Errorf("unable to transform key %q: %w", key, err))
 	}

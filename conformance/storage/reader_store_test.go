@@ -13,6 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 
 	"github.com/kogge-dev/kogge/apiserver/internal/store"
+	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
+	"github.com/kogge-dev/kogge/apiserver/registry"
 )
 
 // Texts of reads of what is compacted, which the registry gives.
@@ -78,6 +80,7 @@ func (r *storeReader) list(ctx context.Context, key string, o storage.ListOption
 	if o.Recursive {
 		end = store.PrefixEnd(key)
 	}
+	var lost []*cache.UnreadableError
 	for more := true; more; {
 		page, err := r.store.Range(ctx, from, end, pageSize, revision)
 		if err != nil {
@@ -93,7 +96,17 @@ func (r *storeReader) list(ctx context.Context, key string, o storage.ListOption
 		for i, kv := range page.Items {
 			from = kv.Key + "\x00"
 			pod, err := r.form.pod(ctx, suiteKey(kv.Key), kv.Value, kv.Revision)
-			if err != nil {
+			var unreadable *cache.UnreadableError
+			switch {
+			case errors.As(err, &unreadable):
+				lost = append(lost, &cache.UnreadableError{Key: suiteKey(kv.Key), Revision: kv.Revision, Err: unreadable.Err})
+				if len(lost) == registry.MaxUnreadable {
+					return registry.ReadError(pods, lost, nil)
+				}
+				continue
+			case err != nil && len(lost) > 0:
+				return registry.ReadError(pods, lost, err)
+			case err != nil:
 				return err
 			}
 			if selects(&o.Predicate, pod) {
@@ -105,8 +118,14 @@ func (r *storeReader) list(ctx context.Context, key string, o storage.ListOption
 			}
 		}
 	}
+	if len(lost) > 0 {
+		return registry.ReadError(pods, lost, nil)
+	}
 	return versioner.UpdateList(out, uint64(revision), "", nil)
 }
+
+// pods are what the suites store.
+var pods = example.Resource("pods")
 
 // cut ends a list that goes on in another.
 func (r *storeReader) cut(last, prefix string, revision, left int64, o storage.ListOptions, out *example.PodList) error {
@@ -253,7 +272,7 @@ func (s *storeWatch) change(ctx context.Context, c store.Change) error {
 	}
 	if c.Previous != nil {
 		if before, err = s.reader.form.pod(ctx, suiteKey(c.Key), c.Previous, c.Revision); err != nil {
-			return fmt.Errorf("the state before: %w", err)
+			return stateBefore(c, err)
 		}
 	}
 	is, was := now != nil && selects(&s.o.Predicate, now), before != nil && selects(&s.o.Predicate, before)
@@ -266,4 +285,14 @@ func (s *storeWatch) change(ctx context.Context, c store.Change) error {
 		return s.send(watch.Event{Type: watch.Deleted, Object: before})
 	}
 	return nil
+}
+
+// stateBefore is the error of an event whose object can't be read. Of one that went it says so.
+func stateBefore(c store.Change, err error) error {
+	var unreadable *cache.UnreadableError
+	if !c.Deleted || !errors.As(err, &unreadable) {
+		return fmt.Errorf("the state before: %w", err)
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Reason: metav1.StatusReasonStoreReadError,
+		Message: fmt.Sprintf("saw a DELETED event, but object data is corrupt: %v", err)}}
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
+
+	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 )
 
 // suite is one of upstream's, with what it runs on.
@@ -39,10 +41,7 @@ func (n newest) GetList(ctx context.Context, key string, o storage.ListOptions, 
 }
 
 // notRun are the suites that are not run, and why.
-var notRun = map[string]string{
-	"GetListWithErrorAggregation": "collects what can't be read into the error of a list, for the unsafe deletion of such objects, a feature gate of upstream's that is off; here they are reported and not served",
-	"WatchWithUnsafeDelete":       "tells watchers of that unsafe deletion",
-}
+var notRun = map[string]string{}
 
 // writes are the suites about single objects.
 var writes = []suite{
@@ -104,6 +103,9 @@ var lists = []suite{
 		storagetesting.RunTestGetListNonRecursive(ctx, t, w.increase, w)
 	}},
 	{name: "GetListRecursivePrefix", onStore: true, onCache: true, run: plain(storagetesting.RunTestGetListRecursivePrefix)},
+	{name: "GetListWithErrorAggregation", onStore: true, run: func(ctx context.Context, t *testing.T, w *world) {
+		storagetesting.RunTestGetListWithErrorAggregation(ctx, t, w, &cache.UnreadableError{Err: errFailed})
+	}},
 	{name: "GetListWithoutErrorAggregation", onStore: true, run: func(ctx context.Context, t *testing.T, w *world) {
 		storagetesting.RunTestGetListWithoutErrorAggregation(ctx, t, w, errFailed)
 	}},
@@ -154,6 +156,9 @@ var watches = []suite{
 	}},
 	{name: "ClusterScopedWatch", onStore: true, onCache: true, cluster: true, run: plain(storagetesting.RunTestClusterScopedWatch)},
 	{name: "NamespaceScopedWatch", onStore: true, onCache: true, run: plain(storagetesting.RunTestNamespaceScopedWatch)},
+	{name: "WatchWithUnsafeDelete", onStore: true, run: func(ctx context.Context, t *testing.T, w *world) {
+		storagetesting.RunTestWatchWithUnsafeDelete(ctx, t, w, &cache.UnreadableError{Err: errFailed})
+	}},
 	{name: "WatchDispatchBookmarkEvents", onStore: true, run: func(ctx context.Context, t *testing.T, w *world) {
 		storagetesting.RunTestWatchDispatchBookmarkEvents(ctx, t, w, false)
 	}},

@@ -126,12 +126,7 @@ func (c *Cache) load(ctx context.Context) error {
 			if col == nil {
 				continue
 			}
-			e, err := read(col.codec, kv)
-			if err != nil {
-				c.log.Error("unreadable object; it is not served", "key", kv.Key, "error", err)
-				continue
-			}
-			found[col] = append(found[col], e)
+			found[col] = append(found[col], c.readAny(col.codec, kv))
 		}
 		if page.More == 0 || len(page.Items) == 0 {
 			break
@@ -193,12 +188,7 @@ func (c *Cache) applyRun(col *Collection, changes []store.Change) {
 			remember(ch.KV, next[i])
 			continue
 		}
-		e, err := read(col.codec, ch.KV)
-		if err != nil {
-			c.log.Error("unreadable object; it is not served", "key", ch.Key, "error", err)
-			continue
-		}
-		next[i] = e
+		next[i] = c.readAny(col.codec, ch.KV)
 	}
 	col.mu.Lock()
 	defer col.mu.Unlock()

@@ -27,6 +27,8 @@ type Collection struct {
 	ring     ring
 	watchers watchers
 	pages    pages
+	// unreadable are values that are no objects, by key; seldom any.
+	unreadable map[string]*Entry
 
 	changes atomic.Int64 // how often the content changed
 	// base is the revision of what was read: changes at or below it are known.
@@ -95,6 +97,11 @@ func (c *Collection) apply(ch store.Change, next *Entry) {
 	if ch.Revision <= c.base {
 		return
 	}
+	if next != nil && next.unreadable != nil {
+		c.lose(next)
+		return
+	}
+	delete(c.unreadable, ch.Key)
 	prev := c.points[ch.Key]
 	if next == nil && prev == nil {
 		return
@@ -119,7 +126,12 @@ func (c *Collection) load(entries []*Entry, revision int64) {
 	defer c.mu.Unlock()
 	clear(c.points)
 	c.tree = btree.Map[string, *Entry]{}
+	clear(c.unreadable)
 	for _, e := range entries {
+		if e.unreadable != nil {
+			c.lose(e)
+			continue
+		}
 		c.points[e.Key] = e
 		c.tree.Set(e.Key, e)
 	}

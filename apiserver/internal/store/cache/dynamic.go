@@ -82,12 +82,7 @@ func (c *Cache) readAll(ctx context.Context, col *Collection) (entries []*Entry,
 		}
 		revision = page.Revision
 		for _, kv := range page.Items {
-			e, err := read(col.codec, kv)
-			if err != nil {
-				c.log.Error("unreadable object; it is not served", "key", kv.Key, "error", err)
-				continue
-			}
-			entries = append(entries, e)
+			entries = append(entries, c.readAny(col.codec, kv))
 		}
 		if page.More == 0 || len(page.Items) == 0 {
 			return entries, revision, nil

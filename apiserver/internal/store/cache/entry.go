@@ -83,6 +83,8 @@ type Entry struct {
 
 	codec Codec
 	json  [slots]atomic.Pointer[[]byte]
+	// unreadable says why the value is no object; such an entry has nothing but its key and revision.
+	unreadable error
 }
 
 // NewEntry describes an object about to be written; Revision is set when the write returned.
@@ -105,6 +107,16 @@ func read(codec Codec, kv store.KV) (*Entry, error) {
 	e.Revision = kv.Revision
 	remember(kv, e)
 	return e, nil
+}
+
+// readAny gives the entry of a value, or of one that can't be read.
+func (c *Cache) readAny(codec Codec, kv store.KV) *Entry {
+	e, err := read(codec, kv)
+	if err == nil {
+		return e
+	}
+	c.log.Error("unreadable object", "key", kv.Key, "revision", kv.Revision, "error", err)
+	return &Entry{Key: kv.Key, Revision: kv.Revision, unreadable: err}
 }
 
 // remember has the store keep the entry of a value, so that a cache of a copy of the store need not decode it.
