@@ -137,8 +137,8 @@ func (f *Fleet) Size() int {
 // Scale makes it n nodes. New ones register by and by; of those that are too many the last are deleted, with their
 // Node objects, when it returns.
 func (f *Fleet) Scale(ctx context.Context, n int) error {
-	if n < 0 || n > MostNodes {
-		return fmt.Errorf("%d simulated nodes: must be 0 to %d", n, MostNodes)
+	if err := checkNumber(n); err != nil {
+		return err
 	}
 	f.scaling.Lock()
 	defer f.scaling.Unlock()
@@ -200,6 +200,26 @@ func (f *Fleet) forget(ctx context.Context, name string) error {
 	err := f.clients.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete node %s: %w", name, err)
+	}
+	return nil
+}
+
+// Prune deletes the Node objects of nodes that a fleet of this template had before and this one has not: after a
+// restart.
+func (f *Fleet) Prune(ctx context.Context) error {
+	f.scaling.Lock()
+	defer f.scaling.Unlock()
+	nodes, err := f.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	for i := range nodes.Items {
+		name := nodes.Items[i].Name
+		if index, ours := f.options.Template.index(name); ours && index >= f.Size() {
+			if err := f.forget(ctx, name); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

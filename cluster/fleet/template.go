@@ -1,10 +1,12 @@
 package fleet
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -14,16 +16,16 @@ import (
 type NodeTemplate struct {
 	// Capacity of each node; what it doesn't name of cpu, memory, pods and ephemeral-storage has its default, and
 	// extended resources stand beside them. All of it is allocatable.
-	Capacity corev1.ResourceList
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 	// Labels of each node, beside those that every kubelet sets and type=simulated.
-	Labels map[string]string
-	Taints []corev1.Taint
+	Labels map[string]string `json:"labels,omitempty"`
+	Taints []corev1.Taint    `json:"taints,omitempty"`
 	// Region and Zones become the labels topology.kubernetes.io/region and zone: node i is in zone i modulo their
 	// number, so the zones' sizes differ by one at most.
-	Region string
-	Zones  []string
+	Region string   `json:"region,omitempty"`
+	Zones  []string `json:"zones,omitempty"`
 	// Prefix of the nodes' names, "node-" by default; their number follows, from 0.
-	Prefix string
+	Prefix string `json:"prefix,omitempty"`
 }
 
 // Ranges of addresses. Node addresses are of the range for benchmarks (RFC 2544), which no real network has; each
@@ -32,6 +34,8 @@ var (
 	NodeRange = netip.MustParsePrefix("198.18.0.0/15")
 	PodRange  = netip.MustParsePrefix("10.128.0.0/9")
 )
+
+const defaultPrefix = "node-"
 
 // MostNodes is how many parts PodRange has.
 const MostNodes = 1 << 15
@@ -54,12 +58,20 @@ type spec struct {
 	capacity corev1.ResourceList
 }
 
+// Name of the index-th node.
+func (t NodeTemplate) Name(index int) string {
+	return cmp.Or(t.Prefix, defaultPrefix) + strconv.Itoa(index)
+}
+
+// index is the number in a node's name; false for one that is not named by the template.
+func (t NodeTemplate) index(name string) (int, bool) {
+	number, found := strings.CutPrefix(name, cmp.Or(t.Prefix, defaultPrefix))
+	index, err := strconv.Atoi(number)
+	return index, found && err == nil && t.Name(index) == name
+}
+
 // node is the index-th node of the template.
 func (t NodeTemplate) node(index int) spec {
-	prefix := t.Prefix
-	if prefix == "" {
-		prefix = "node-"
-	}
 	labels := map[string]string{"type": "simulated"}
 	maps.Copy(labels, t.Labels)
 	if t.Region != "" {
@@ -71,7 +83,7 @@ func (t NodeTemplate) node(index int) spec {
 	capacity := maps.Clone(simulatedCapacity)
 	maps.Copy(capacity, t.Capacity)
 	return spec{
-		name: fmt.Sprintf("%s%d", prefix, index), address: plus(NodeRange.Addr(), index+1),
+		name: t.Name(index), address: plus(NodeRange.Addr(), index+1),
 		podRange: netip.PrefixFrom(plus(PodRange.Addr(), index<<8), 24),
 		labels:   labels, taints: slices.Clone(t.Taints), capacity: capacity,
 	}

@@ -1,0 +1,66 @@
+package fleet
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const example = `
+nodes: 3
+template:
+  capacity: {cpu: "64", example.com/gpu: "8"}
+  labels: {pool: gpu}
+  taints: [{key: gpu, effect: NoSchedule}]
+  region: eu
+  zones: [a, b]
+  prefix: gpu-
+rules:
+- namespace: shop
+  selector: {matchLabels: {app: web}}
+  annotations: {simulated.kogge.dev/start-delay: 2s}
+`
+
+func TestConfigurationIsReadAndWritten(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "simulation")
+	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // as YAML, and as it is written
+		c, err := ReadConfiguration(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := c.Template.node(1)
+		gpu := node.capacity["example.com/gpu"]
+		rules, err := c.PodRules()
+		if err != nil || c.Nodes != 3 || node.name != "gpu-1" || gpu.Value() != 8 || len(node.taints) != 1 || rules[0].Selector.String() != "app=web" {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if err := c.Write(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestConfigurationIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ content, want string }{
+		"unknown field": {"node: 3", "node"},
+		"too many":      {"nodes: 40000", "40000 simulated nodes: must be 0 to 32768"},
+		"selector":      {"rules: [{selector: {matchExpressions: [{key: a, operator: Is}]}}]", "rules[0].selector"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "simulation")
+			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ReadConfiguration(file); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
