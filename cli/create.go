@@ -27,6 +27,8 @@ type createFlags struct {
 	retain     bool
 	reuse      bool
 	registries bool
+	simulated  int
+	simulation string
 }
 
 func newCreateCluster() *cobra.Command {
@@ -35,10 +37,17 @@ func newCreateCluster() *cobra.Command {
 		Use:   "cluster",
 		Short: "Create a cluster of containers on this machine, and select its context",
 		Args:  cobra.NoArgs,
-		RunE:  func(command *cobra.Command, _ []string) error { return createCluster(command, flags) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			if flags.simulated > 0 && !command.Flags().Changed("nodes") {
+				flags.nodes = 0
+			}
+			return createCluster(command, flags)
+		},
 	}
 	nameFlag(command, &flags.name)
 	command.Flags().IntVar(&flags.nodes, "nodes", 2, "how many nodes")
+	command.Flags().IntVar(&flags.simulated, "simulated-nodes", 0, "how many simulated nodes; without --nodes there are no others then, and no privileges are needed")
+	command.Flags().StringVar(&flags.simulation, "simulation", "", "a file that says what simulated nodes are like and how their pods behave")
 	command.Flags().IntVar(&flags.port, "api-server-port", 0, "the API server's port on 127.0.0.1 (default: a free one)")
 	command.Flags().DurationVar(&flags.wait, "wait", 0, "how long to wait for the nodes to be ready (default: not at all)")
 	command.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "the kubeconfig to write to (default: $KUBECONFIG or ~/.kube/config)")
@@ -58,11 +67,18 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 	if err != nil {
 		return err
 	}
+	simulation, err := simulationConfiguration(flags.simulation, flags.name)
+	if err != nil {
+		return err
+	}
+	if flags.simulated > 0 {
+		simulation.Nodes = flags.simulated
+	}
 	existed := directory.Exists()
 	spec := island.Spec{Name: flags.name, Nodes: flags.nodes, Port: flags.port, Registries: flags.registries, Binaries: binaries}
 	fmt.Fprintf(output, "Creating cluster %q …\n", flags.name)
 	began := time.Now()
-	err = showSteps(ctx, output, island.CreateSteps(directory, island.CreateOptions{Spec: spec, Wait: flags.wait, Reuse: flags.reuse}))
+	err = showSteps(ctx, output, island.CreateSteps(directory, island.CreateOptions{Spec: spec, Simulation: simulation, Wait: flags.wait, Reuse: flags.reuse}))
 	if err != nil {
 		if !existed && !flags.retain {
 			// Even when the user broke it off: what was begun goes away.
@@ -76,12 +92,15 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 	}
 	fmt.Fprintf(output, "Cluster %q is up after %s. Its context %q is selected in %s.\n",
 		flags.name, rounded(time.Since(began)), island.ContextName(flags.name), file)
-	fmt.Fprintln(output, outside(flags.registries))
+	fmt.Fprintln(output, outside(flags.nodes > 0, flags.registries))
 	return nil
 }
 
 // outside says what a cluster can reach, so that nobody has to find out by a timeout.
-func outside(registries bool) string {
+func outside(containers, registries bool) string {
+	if !containers {
+		return "Pods are simulated: nothing runs, and nothing is reached."
+	}
 	if registries {
 		return "Nodes can pull images; pods reach one another and the API server, but nothing outside."
 	}

@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// TestMain lets the test's binary stand in for those of etcd and kube-apiserver, as kogge's does.
+// TestMain lets the test's binary stand in for those of etcd, kube-apiserver and kogge.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
-	case "etcd", "kube-apiserver":
+	case "etcd", "kube-apiserver", "kogge":
 		os.Exit(Run(os.Args, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

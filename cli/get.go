@@ -43,12 +43,19 @@ func newGetNodes() *cobra.Command {
 		Short: "List a cluster's nodes",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			_, spec, err := existing(name)
+			directory, spec, err := existing(name)
 			if err != nil {
 				return err
 			}
 			for _, node := range spec.NodeList() {
 				fmt.Fprintln(command.OutOrStdout(), node.Name)
+			}
+			simulation, err := directory.Simulation()
+			if err != nil {
+				return err
+			}
+			for index := range simulation.Nodes {
+				fmt.Fprintln(command.OutOrStdout(), simulation.Template.Name(index))
 			}
 			return nil
 		},

@@ -38,7 +38,7 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddGroup(&cobra.Group{ID: "clusters", Title: "Local clusters:"}, &cobra.Group{ID: "components", Title: "Components:"})
-	for _, command := range []*cobra.Command{newCreate(), newDelete(), newGet(), newLoad(), newExport()} {
+	for _, command := range []*cobra.Command{newCreate(), newScale(), newDelete(), newGet(), newLoad(), newExport()} {
 		command.GroupID = "clusters"
 		root.AddCommand(command)
 	}

@@ -42,6 +42,7 @@ type serverFlags struct {
 	imageMirrorPort                      int
 	pullTokenFile                        string
 	pullPort                             int
+	simulationFile                       string
 	verbosity                            int
 }
 
@@ -75,6 +76,7 @@ func newServer() *cobra.Command {
 	set.IntVar(&flags.imageMirrorPort, "image-mirror-port", 5000, "the port to serve --image-mirror-dir on")
 	set.StringVar(&flags.pullTokenFile, "pull-proxy-token-file", "", "the token of a proxy to registries, to be served in --node-network-namespace")
 	set.IntVar(&flags.pullPort, "pull-proxy-port", 3128, "the port of the proxy to registries")
+	set.StringVar(&flags.simulationFile, "simulation", "", "a file that says how many simulated nodes there are and what they are like; read again at SIGHUP")
 	logFlag(command, &flags.verbosity)
 	return command
 }
@@ -92,6 +94,8 @@ func runServer(command *cobra.Command, flags serverFlags) error {
 	if err != nil {
 		return err
 	}
+	simulated := &simulation{file: flags.simulationFile}
+	simulated.reachable(&options)
 	if options.Listeners, err = serverListeners(ctx, flags); err != nil {
 		return err
 	}
@@ -117,6 +121,9 @@ func runServer(command *cobra.Command, flags serverFlags) error {
 		return errors.Join(err, closeAll(options.Listeners))
 	}
 	together = append(together, images...)
+	if flags.simulationFile != "" {
+		runs = append(runs, func(ctx context.Context) error { return simulated.run(ctx, server, keys.CA, logger) })
+	}
 	for _, run := range runs {
 		together = append(together, whenReady(server, run))
 	}

@@ -63,6 +63,12 @@ func (t NodeTemplate) Name(index int) string {
 	return cmp.Or(t.Prefix, defaultPrefix) + strconv.Itoa(index)
 }
 
+// Owns tells whether a node's name is of the template.
+func (t NodeTemplate) Owns(name string) bool {
+	_, ours := t.index(name)
+	return ours
+}
+
 // index is the number in a node's name; false for one that is not named by the template.
 func (t NodeTemplate) index(name string) (int, bool) {
 	number, found := strings.CutPrefix(name, cmp.Or(t.Prefix, defaultPrefix))

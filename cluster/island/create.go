@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kogge-dev/kogge/cluster/fleet"
 	"github.com/kogge-dev/kogge/cluster/island/process"
 )
 
@@ -28,6 +29,8 @@ type Step struct {
 type CreateOptions struct {
 	// Spec describes the cluster; with Port 0 a free port is chosen.
 	Spec Spec
+	// Simulation says which simulated nodes a new cluster has.
+	Simulation fleet.Configuration
 	// Reuse takes a cluster that runs already as it is. Without, that is an error.
 	Reuse bool
 	// Wait is how long to wait for the nodes to be ready; 0: not at all.
@@ -47,11 +50,14 @@ func CreateSteps(directory Directory, options CreateOptions) []Step {
 			if err := spec.Validate(); err != nil {
 				return err
 			}
+			if !spec.Containers() {
+				return checkProgram(spec.Binaries)
+			}
 			return Preflight(directory, spec.Binaries)
 		}},
 		{"Writing keys and configuration", func(context.Context) error {
 			var err error
-			spec, err = prepare(directory, spec, options.Reuse)
+			spec, err = prepare(directory, options)
 			return err
 		}},
 		{"Starting the control plane", func(ctx context.Context) error {
@@ -62,6 +68,13 @@ func CreateSteps(directory Directory, options CreateOptions) []Step {
 			}
 			return waitForServer(ctx, directory)
 		}},
+	}
+	if options.Wait > 0 && options.Simulation.Nodes > 0 {
+		steps = append(steps, Step{fmt.Sprintf("Waiting for %d simulated nodes to be ready", options.Simulation.Nodes), func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, options.Wait)
+			defer cancel()
+			return waitForSimulated(ctx, directory)
+		}})
 	}
 	if options.Wait > 0 && spec.Nodes > 0 {
 		steps = append(steps, Step{fmt.Sprintf("Waiting for %d nodes to be ready", spec.Nodes), func(ctx context.Context) error {
@@ -74,13 +87,14 @@ func CreateSteps(directory Directory, options CreateOptions) []Step {
 }
 
 // prepare writes a new cluster's configuration, or reads that of one which was created before.
-func prepare(directory Directory, spec Spec, reuse bool) (Spec, error) {
+func prepare(directory Directory, options CreateOptions) (Spec, error) {
+	spec := options.Spec
 	if present, err := directory.Spec(); err == nil {
 		runs, err := supervised(directory)
 		if err != nil {
 			return Spec{}, err
 		}
-		if runs && !reuse {
+		if runs && !options.Reuse {
 			return Spec{}, fmt.Errorf("cluster %q exists already: delete it first, or choose another name", spec.Name)
 		}
 		if runs {
@@ -95,6 +109,12 @@ func prepare(directory Directory, spec Spec, reuse bool) (Spec, error) {
 			return Spec{}, err
 		}
 		spec.Port = port
+	}
+	if err := os.MkdirAll(string(directory), 0o700); err != nil {
+		return Spec{}, fmt.Errorf("make the cluster's directory: %w", err)
+	}
+	if err := options.Simulation.Write(directory.simulationFile()); err != nil {
+		return Spec{}, err
 	}
 	return spec, writeConfiguration(directory, spec)
 }

@@ -107,7 +107,7 @@ func removeCgroups(ctx context.Context, directory Directory) error {
 		// The spec is written before anything is started: there is no group.
 		return nil
 	}
-	if err != nil {
+	if err != nil || !spec.Containers() {
 		return err
 	}
 	hierarchies, err := cgroup.Mounted()

@@ -13,6 +13,7 @@ import (
 // Directory is where everything of one cluster lies:
 //
 //	cluster.json            the Spec
+//	simulation.json         which simulated nodes there are to be
 //	pki/                    the authority and the key for ServiceAccounts
 //	admin.kubeconfig        the administrator's, from the host
 //	internal.kubeconfig     the same, from inside the island

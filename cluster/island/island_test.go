@@ -262,10 +262,10 @@ func TestClusterLivesDiesAndLeavesNothing(t *testing.T) {
 		}
 	})
 	t.Run("a second cluster of that name is refused", func(t *testing.T) {
-		if _, err := prepare(made.directory, made.spec, false); err == nil {
+		if _, err := prepare(made.directory, CreateOptions{Spec: made.spec, Reuse: false}); err == nil {
 			t.Error("prepared again while it runs")
 		}
-		if spec, err := prepare(made.directory, made.spec, true); err != nil || spec != made.spec {
+		if spec, err := prepare(made.directory, CreateOptions{Spec: made.spec, Reuse: true}); err != nil || spec != made.spec {
 			t.Errorf("to be used again as it is: %+v, %v", spec, err)
 		}
 	})

@@ -43,6 +43,14 @@ func Preflight(directory Directory, binaries string) error {
 	return errors.Join(problems...)
 }
 
+// checkProgram is all that a cluster without containers needs.
+func checkProgram(binaries string) error {
+	if _, err := os.Stat(filepath.Join(binaries, "kogge")); err != nil {
+		return fmt.Errorf("kogge is missing in %s: run `make build` there", binaries)
+	}
+	return nil
+}
+
 func checkCommand(name string) error {
 	file, err := exec.LookPath(name)
 	if err != nil {

@@ -60,6 +60,9 @@ type Node struct {
 	Address netip.Addr
 }
 
+// Containers tells whether there are node containers: without them a cluster needs no privileges.
+func (s Spec) Containers() bool { return s.Nodes > 0 }
+
 // NodeList lists the cluster's nodes.
 func (s Spec) NodeList() []Node {
 	nodes := make([]Node, 0, s.Nodes)

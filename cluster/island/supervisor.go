@@ -49,17 +49,13 @@ func Supervise(ctx context.Context, directory Directory, logger *slog.Logger) er
 	if err := process.Save(directory.recordFile(supervisorName), own); err != nil {
 		return err
 	}
-	namespace, err := ensureNetwork(directory)
-	if err != nil {
-		return err
-	}
-	hierarchies, err := cgroup.Mounted()
-	if err != nil {
-		return err
-	}
 	units := []unit{serverUnit(directory, spec)}
-	for _, node := range spec.NodeList() {
-		units = append(units, nodeUnit(directory, spec, node, namespace, hierarchies))
+	if spec.Containers() {
+		nodes, err := nodeUnits(directory, spec)
+		if err != nil {
+			return err
+		}
+		units = append(units, nodes...)
 	}
 	var group sync.WaitGroup
 	for _, kept := range units {
@@ -67,6 +63,23 @@ func Supervise(ctx context.Context, directory Directory, logger *slog.Logger) er
 	}
 	group.Wait()
 	return nil
+}
+
+// nodeUnits are the node containers, with the network and the cgroups that they need.
+func nodeUnits(directory Directory, spec Spec) ([]unit, error) {
+	namespace, err := ensureNetwork(directory)
+	if err != nil {
+		return nil, err
+	}
+	hierarchies, err := cgroup.Mounted()
+	if err != nil {
+		return nil, err
+	}
+	var units []unit
+	for _, node := range spec.NodeList() {
+		units = append(units, nodeUnit(directory, spec, node, namespace, hierarchies))
+	}
+	return units, nil
 }
 
 // lock takes the cluster's lock, which lasts until unlock is called or the process ends in whatever way.

@@ -44,11 +44,17 @@ func serverArguments(directory Directory, spec Spec) []string {
 		"--service-cluster-ip-range=" + ServiceRange.String(),
 		"--cluster-cidr=" + PodRange.String(),
 		"--node-cidr-mask-size=" + strconv.Itoa(PodRangePerNode),
-		"--node-network-namespace=" + directory.namespaceFile(),
-		"--node-secure-port=" + strconv.Itoa(NodePort),
-		"--image-mirror-dir=" + filepath.Join(spec.Binaries, "images"),
-		"--image-mirror-port=" + strconv.Itoa(MirrorPort),
+		"--simulation=" + directory.simulationFile(),
 	}
+	if !spec.Containers() {
+		return arguments
+	}
+	arguments = append(arguments,
+		"--node-network-namespace="+directory.namespaceFile(),
+		"--node-secure-port="+strconv.Itoa(NodePort),
+		"--image-mirror-dir="+filepath.Join(spec.Binaries, "images"),
+		"--image-mirror-port="+strconv.Itoa(MirrorPort),
+	)
 	if spec.Registries {
 		arguments = append(arguments, "--pull-proxy-token-file="+directory.pullTokenFile(), "--pull-proxy-port="+strconv.Itoa(PullPort))
 	}

@@ -14,6 +14,9 @@ type route struct {
 	gateway netip.Addr
 }
 
+// nowhere is the range of simulated nodes' addresses (RFC 2544's, for benchmarks): no packet reaches them.
+var nowhere = netip.MustParsePrefix("198.18.0.0/15")
+
 // plan lists the routes to the pods of all nodes but the one called self (which has its pods on links of its own).
 // Nodes without a range or without an internal address are left out until they have both.
 func plan(self string, nodes []*corev1.Node) []route {
@@ -26,7 +29,7 @@ func plan(self string, nodes []*corev1.Node) []route {
 		if !ok {
 			continue
 		}
-		if gateway, ok := internalAddress(node); ok {
+		if gateway, ok := internalAddress(node); ok && !nowhere.Contains(gateway) {
 			routes = append(routes, route{pods: pods, gateway: gateway})
 		}
 	}
