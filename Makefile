@@ -109,6 +109,11 @@ microbench: ## Run the benchmarks of the hot paths
 compare: bin build images ## Hold our server against the genuine kube-apiserver
 	@tools/compare/run.sh $(BIN)
 
+.PHONY: compare-tutorials
+compare-tutorials: bin build ## Run the suites of kubebuilder's tutorials on the genuine binaries and on ours
+	@tools/setup/genuine.sh $(BIN)
+	@tools/tutorials/run.sh $(BIN)
+
 .PHONY: bench
 bench: bin build images ## Measure the table in README: our control plane beside the genuine one
 	@tools/setup/genuine.sh $(BIN)
