@@ -11,9 +11,10 @@ import (
 )
 
 // start gives a cluster in which everything runs, with the operator's definitions and webhooks.
-func start(t *testing.T) suite.Cluster {
+func start(t *testing.T, o cluster.Options) suite.Cluster {
 	t.Helper()
-	c := cluster.ForTest(t, cluster.Options{Nodes: 2})
+	o.Nodes = 2
+	c := cluster.ForTest(t, o)
 	if err := c.InstallCRDs(t.Context(), filepath.Join("..", "config", "crd")); err != nil {
 		t.Fatal(err)
 	}
@@ -30,5 +31,5 @@ func start(t *testing.T) suite.Cluster {
 // TestBackups is the suite of the other two ways; here nobody plays the controllers of Deployments and Jobs.
 func TestBackups(t *testing.T) {
 	t.Parallel()
-	suite.Run(t, start(t))
+	suite.Run(t, start(t, cluster.Options{}))
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kogge-dev/kogge/cluster"
 	v1 "github.com/kogge-dev/kogge/examples/backup/api/v1"
 	"github.com/kogge-dev/kogge/examples/backup/controller"
 	"github.com/kogge-dev/kogge/examples/backup/suite"
@@ -19,7 +20,7 @@ import (
 // TestThingsHappen that on a bare API server never do.
 func TestThingsHappen(t *testing.T) {
 	t.Parallel()
-	s := suite.Start(t, start(t))
+	s := suite.Start(t, start(t, cluster.Options{}))
 	t.Run("all", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *suite.Suite){
 			"pods run and end": podsRunAndEnd, "a copy fails": copyFails, "namespace goes": namespaceGoes,
