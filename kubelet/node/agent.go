@@ -77,12 +77,18 @@ type Agent struct {
 	looking atomic.Pointer[rounds.Task]
 	node    atomic.Pointer[v1.Node]
 
-	lease *coordinationv1api.Lease // renew's alone
+	// returned: the lease was renewed so late that others may have marked the node as lost.
+	returned atomic.Bool
+
+	// renew's alone
+	lease   *coordinationv1api.Lease
+	renewed time.Time
 
 	// The rest is step's alone.
 	reported     time.Time
 	podRange     string
 	looks        int
+	doubts       int // looks that are to read the node, whoever marked it
 	failures     int
 	runtimeState *runtimeapi.StatusResponse
 	version      string
@@ -117,12 +123,19 @@ func (a *Agent) Start(ctx context.Context) (stop func()) {
 
 // step registers the node or brings its status up to date, and returns when to look again.
 func (a *Agent) step(ctx context.Context) time.Duration {
+	if a.returned.Swap(false) {
+		a.doubts = eagerLooks
+	}
 	err := a.look(ctx)
 	if err == nil || ctx.Err() != nil {
 		a.failures = 0
 		if a.podRange == "" && a.looks < eagerLooks {
 			a.looks++
 			return min(firstRetry<<min(a.looks/4, 5), a.options.StatusInterval)
+		}
+		if a.doubts > 0 {
+			a.doubts--
+			return min(firstRetry<<((eagerLooks-1-a.doubts)/4), a.options.StatusInterval)
 		}
 		if len(a.problems()) > 0 {
 			return min(time.Second, a.options.StatusInterval)
@@ -141,7 +154,7 @@ func (a *Agent) look(ctx context.Context) error {
 	if node == nil {
 		return a.register(ctx)
 	}
-	if a.options.Watched || a.podRange == "" {
+	if a.options.Watched || a.podRange == "" || a.doubts > 0 {
 		current, err := a.options.Nodes.Get(ctx, a.options.Name, metav1.GetOptions{ResourceVersion: "0"})
 		if apierrors.IsNotFound(err) {
 			a.node.Store(nil)

@@ -25,7 +25,19 @@ func (a *Agent) renew(ctx context.Context) time.Duration {
 		a.options.Logger.Error("renew the node's lease", "err", err)
 		return min(time.Second, a.options.LeaseInterval)
 	}
+	a.notice()
 	return a.options.LeaseInterval
+}
+
+// notice looks whether the lease had run out: then the node was taken for lost, or will be within moments by a controller that looks just now.
+// Nobody tells the node, so its status is read for a while. It is so after a machine slept, and after a step of a test's clock.
+func (a *Agent) notice() {
+	now := a.options.Clock.Now()
+	if !a.renewed.IsZero() && now.Sub(a.renewed) > leaseDuration*time.Second {
+		a.returned.Store(true)
+		a.Touch()
+	}
+	a.renewed = now
 }
 
 func (a *Agent) tryRenew(ctx context.Context, node *v1.Node) error {
