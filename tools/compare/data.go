@@ -86,8 +86,8 @@ func lists(ctx context.Context, config *rest.Config) (map[string]map[string]any,
 	}
 	out := map[string]map[string]any{}
 	for _, r := range resources.All() {
-		if r.Question {
-			continue // nothing to list
+		if !r.Stored() {
+			continue // nothing that the other could read
 		}
 		path := "/apis/" + r.Group + "/" + r.Version + "/" + r.Plural
 		if r.Group == "" {
