@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -218,4 +219,21 @@ func execute(t *testing.T, config *rest.Config, clients kubernetes.Interface, po
 		t.Errorf("exec %v: %v (%s)", command, err, stderr.String())
 	}
 	return stdout.String()
+}
+
+func TestPodsFollowANodesNewLabels(t *testing.T) {
+	t.Parallel()
+	_, clients := start(t, cluster.Options{Nodes: 1})
+	runPod(t, clients, simulatedPod("first", nil), isRunning) // the kubelet knows its node
+	for _, color := range []string{"blue", "green"} {
+		patch := []byte(`{"metadata":{"labels":{"color":"` + color + `"}}}`)
+		if _, err := clients.CoreV1().Nodes().Patch(t.Context(), "node-0", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		pod := simulatedPod(color, nil)
+		pod.Spec.NodeSelector = map[string]string{"color": color}
+		if got := runPod(t, clients, pod, func(p *corev1.Pod) bool { return p.Status.Phase != corev1.PodPending }); !isRunning(got) {
+			t.Errorf("pod %s: %s %s", color, got.Status.Phase, got.Status.Message)
+		}
+	}
 }

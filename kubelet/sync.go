@@ -61,7 +61,7 @@ func (k *Kubelet) syncPod(ctx context.Context, e *entry) (next time.Duration, er
 	if k.node.Node() == nil {
 		return firstRetry, nil // what the node can take is not known yet
 	}
-	k.judge(e, pod, current, observed)
+	k.judge(ctx, e, pod, current, observed)
 	ending := gone || pod.DeletionTimestamp != nil || e.verdict != nil || status.IsTerminal(current.Phase)
 	idle := !observed.Alive() && (e.kill == nil || e.kill.done.Load())
 	s := k.generate(e, pod, current, observed, ending, ending && idle)
@@ -111,7 +111,7 @@ func isNewest(observed *runtime.Pod, id string) bool {
 }
 
 // judge ends a pod that has run out of time, or that the node can't take.
-func (k *Kubelet) judge(e *entry, pod *v1.Pod, current *v1.PodStatus, observed *runtime.Pod) {
+func (k *Kubelet) judge(ctx context.Context, e *entry, pod *v1.Pod, current *v1.PodStatus, observed *runtime.Pod) {
 	if e.verdict != nil || status.IsTerminal(current.Phase) || pod.DeletionTimestamp != nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (k *Kubelet) judge(e *entry, pod *v1.Pod, current *v1.PodStatus, observed *
 		k.recordPod(pod, v1.EventTypeNormal, "DeadlineExceeded", message)
 		return
 	}
-	k.admit(e, pod, current, observed)
+	k.admit(ctx, e, pod, current, observed)
 }
 
 // deadlineOf is when the pod must have ended.

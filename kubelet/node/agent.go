@@ -103,6 +103,16 @@ func New(options Options) *Agent {
 // Node returns the node as last seen, or nil before it is registered. It must not be modified.
 func (a *Agent) Node() *v1.Node { return a.node.Load() }
 
+// Refresh reads the node as it is now.
+func (a *Agent) Refresh(ctx context.Context) error {
+	node, err := a.options.Nodes.Get(ctx, a.options.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read node %s: %w", a.options.Name, err)
+	}
+	a.see(node)
+	return nil
+}
+
 // Touch makes the agent look at the status now.
 func (a *Agent) Touch() {
 	if task := a.looking.Load(); task != nil {
