@@ -147,6 +147,9 @@ func TestStoreIsGone(t *testing.T) {
 	if _, err := maps.Create(ctx, configMap("a", "1"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := maps.Get(ctx, "a", metav1.GetOptions{}); err != nil { // what isn't seen yet can't be remembered
+		t.Fatal(err)
+	}
 	back := c.LoseStore()
 	if _, err := maps.Create(ctx, configMap("b", "1"), metav1.CreateOptions{}); err == nil {
 		t.Error("written to a store that is gone")
