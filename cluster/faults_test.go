@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/cluster"
 	"github.com/kogge-dev/kogge/cluster/faults"
@@ -221,4 +224,28 @@ func TestNodeIsLostAndComesBack(t *testing.T) {
 	}
 	back()
 	ready("node-0", corev1.ConditionTrue, time.Second)
+}
+
+// TestWebhooksFail: a fault falls on the calls to webhooks, as the webhook's policy has it.
+func TestWebhooksFail(t *testing.T) {
+	t.Parallel()
+	c, clients := bare(t, cluster.Options{})
+	ctx := t.Context()
+	hook := admissionregistrationv1.ValidatingWebhook{Name: "slow.example.com", AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To[int32](1),
+		SideEffects:  ptr.To(admissionregistrationv1.SideEffectClassNone),
+		ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/validate")},
+		Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{"CREATE"},
+			Rule: admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}}}}}
+	if _, err := clients.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "slow"}, Webhooks: []admissionregistrationv1.ValidatingWebhook{hook}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	slow := c.Faults().Add(faults.Fault{Match: faults.Match{Webhook: "127.0.0.1:*/validate"}, Count: 1, Delay: time.Hour})
+	if _, err := clients.CoreV1().ConfigMaps("default").Create(ctx, configMap("a", "1"), metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "context deadline exceeded") || slow.Hits() != 1 {
+		t.Errorf("a webhook that takes too long: %v, %d hits", err, slow.Hits())
+	}
+	c.Faults().Add(faults.Fault{Match: faults.Match{Webhook: "*"}, Drop: true})
+	if _, err := clients.CoreV1().ConfigMaps("default").Create(ctx, configMap("a", "1"), metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "connection reset") {
+		t.Errorf("a webhook whose connection breaks: %v", err)
+	}
 }
