@@ -240,20 +240,28 @@ func strategicError(err error) error {
 
 // Configuration reads an applied configuration.
 func (p *Patch) Configuration() (*unstructured.Unstructured, error) {
-	u := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := yaml.Unmarshal(p.Body, &u.Object); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	if tree, is := plain(p.Body); is {
+		return &unstructured.Unstructured{Object: tree}, nil
 	}
-	// Whole numbers must not become fractions: trees are stored as they are.
-	whole, err := yaml.YAMLToJSON(p.Body)
+	tree, err := fromYAML(p.Body)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	u.Object = map[string]any{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(whole, &u.Object); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	return &unstructured.Unstructured{Object: tree}, nil
+}
+
+// fromYAML reads a tree in which whole numbers are no fractions: it is stored as it is.
+func fromYAML(body []byte) (map[string]any, error) {
+	tree := map[string]any{}
+	if err := yaml.Unmarshal(body, &tree); err != nil {
+		return nil, err
 	}
-	return u, nil
+	whole, err := yaml.YAMLToJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	tree = map[string]any{}
+	return tree, kjson.UnmarshalCaseSensitivePreserveInts(whole, &tree)
 }
 
 // CheckConfiguration finds duplicate keys in an applied configuration. It comes after the merge, whose errors go first.
@@ -261,6 +269,13 @@ func (p *Patch) CheckConfiguration() error {
 	if !p.strict() {
 		return nil
 	}
+	if _, is := plain(p.Body); is {
+		return nil
+	}
+	return p.checkYAML()
+}
+
+func (p *Patch) checkYAML() error {
 	if err := yaml.UnmarshalStrict(p.Body, &map[string]any{}); err != nil {
 		if p.Directive == metav1.FieldValidationStrict {
 			return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))

@@ -2,6 +2,7 @@ package clusterroleaggregation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -25,45 +26,43 @@ var Component = component.Component{
 }
 
 func add(env component.Environment) error {
-	r := &reconciler{client: env.Manager.GetClient()}
 	err := env.Controller(name, 1).
-		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(r.aggregated)).
-		Complete(component.Quietly(r))
+		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(allRoles)).
+		Complete(component.Quietly(&reconciler{client: env.Manager.GetClient()}))
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
 	return nil
 }
 
-type reconciler struct{ client client.Client }
-
-// aggregated maps a role to all that might take it in.
-func (r *reconciler) aggregated(ctx context.Context, _ client.Object) (requests []reconcile.Request) {
-	var list rbacv1.ClusterRoleList
-	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil // the cache is closing; there is nobody left to wake
-	}
-	for i := range list.Items {
-		if list.Items[i].AggregationRule != nil {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-		}
-	}
-	return requests
+// allRoles maps every role to one request: any aggregated role might take it in, and of many changes at once, as when a cluster
+// begins, one look at all of them is enough.
+func allRoles(context.Context, client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: "all"}}}
 }
 
-// Reconcile fills one role.
-func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	role := &rbacv1.ClusterRole{}
-	if err := r.client.Get(ctx, request.NamespacedName, role); err != nil || role.AggregationRule == nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
+type reconciler struct{ client client.Client }
+
+// Reconcile fills all aggregated roles.
+func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	var list rbacv1.ClusterRoleList
 	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("list cluster roles: %w", err)
 	}
-	rules, err := Decide(role, list.Items)
+	var failures []error
+	for i := range list.Items {
+		if role := &list.Items[i]; role.AggregationRule != nil {
+			failures = append(failures, client.IgnoreNotFound(r.fill(ctx, role, list.Items)))
+		}
+	}
+	return reconcile.Result{}, errors.Join(failures...)
+}
+
+// fill fills one role.
+func (r *reconciler) fill(ctx context.Context, role *rbacv1.ClusterRole, all []rbacv1.ClusterRole) error {
+	rules, err := Decide(role, all)
 	if err != nil || equality.Semantic.DeepEqual(rules, role.Rules) {
-		return reconcile.Result{}, err
+		return err
 	}
 	applied := rbacv1ac.ClusterRole(role.Name)
 	for _, rule := range rules {
@@ -71,7 +70,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			WithResources(rule.Resources...).WithResourceNames(rule.ResourceNames...).WithNonResourceURLs(rule.NonResourceURLs...))
 	}
 	if err := r.client.Apply(ctx, applied, client.FieldOwner(name), client.ForceOwnership); err != nil {
-		return reconcile.Result{}, fmt.Errorf("apply rules: %w", err)
+		return fmt.Errorf("apply rules: %w", err)
 	}
-	return reconcile.Result{}, nil
+	return nil
 }
