@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/kogge-dev/kogge/cluster"
@@ -70,6 +71,12 @@ type Environment struct {
 	Controllers []string
 	// Nodes is how many simulated nodes there are; if any, the scheduler runs.
 	Nodes int
+	// Clock is the time that the cluster sees, such as cluster.NewClock's, which the test moves; nil: real time.
+	Clock clock.WithTickerAndDelayedExecution
+	// From is what the cluster begins with: a snapshot of another; nil: nothing.
+	From *cluster.Snapshot
+	// Requests is how many of the last requests Cluster().Requests gives; 0: none.
+	Requests int
 }
 
 // Start starts the control plane and installs what is to be installed.
@@ -116,7 +123,7 @@ func (te *Environment) connect() error {
 		te.AttachControlPlaneOutput = true
 	}
 	te.ControlPlane.kubectlDirectory = te.BinaryAssetsDirectory
-	if err := te.ControlPlane.start(ctx, cluster.Options{Controllers: te.Controllers, Nodes: te.Nodes}, te.AttachControlPlaneOutput); err != nil {
+	if err := te.ControlPlane.start(ctx, cluster.Options{Controllers: te.Controllers, Nodes: te.Nodes, Clock: te.Clock, From: te.From, Requests: te.Requests}, te.AttachControlPlaneOutput); err != nil {
 		return fmt.Errorf("unable to start control plane itself: %w", err)
 	}
 	te.Config = te.ControlPlane.cluster.RESTConfig()

@@ -180,7 +180,7 @@ func (s *Scheduler) watch(ctx context.Context) error {
 		return nil // ctx has ended; Run will see that
 	}
 	// Only now the pods to place: placed before, they'd find half a cluster.
-	if _, err := podInformer.AddEventHandler(s.waitingHandler()); err != nil {
+	if _, err := podInformer.AddEventHandler(s.waitingHandler()); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("watch pods: %w", err)
 	}
 	return nil

@@ -20,7 +20,7 @@ func main() {
 	flag.StringVar(&b.bin, "bin", "bin", "folder of the binaries")
 	flag.StringVar(&b.example, "example", "manifests/examples/nginx.yaml", "manifest of the rollout that is measured")
 	steps := flag.String("steps", "", "regular expression: the steps of load to run, in their order")
-	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop, placing and cluster")
+	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop, envtest, placing and cluster")
 	flag.StringVar(&b.profiles, "profiles", "", "folder for profiles of ours under load; they cost time")
 	flag.StringVar(&b.sides, "sides", "both", "which control planes: both, genuine, ours")
 	flag.IntVar(&b.nodes, "nodes", 1000, "how many nodes there are in placing, whose workloads are steps too")
@@ -88,6 +88,15 @@ func (b *bench) run(ctx context.Context) error {
 			if err != nil {
 				return errors.Join(fmt.Errorf("%s, %s: %w", p.name, name, err), b.table.print(os.Stdout))
 			}
+		}
+	}
+	for _, name := range []string{"genuine", "ours"} {
+		if !b.only.MatchString("envtest") || b.sides != "both" && b.sides != name {
+			continue
+		}
+		err := measureEnvtest(ctx, name, bin, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
+		if err != nil {
+			return errors.Join(fmt.Errorf("envtest, %s: %w", name, err), b.table.print(os.Stdout))
 		}
 	}
 	for _, name := range []string{"genuine", "ours"} {
