@@ -15,9 +15,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kogge-dev/kogge/cluster"
+	"github.com/kogge-dev/kogge/internal/gcpace"
 )
 
-// clients is how many clients create pods at once.
+// creators is how many clients create pods at once.
 const creators = 32
 
 // BenchmarkNodes adds b.N simulated nodes to a cluster and waits until all are Ready: -benchtime 5000x. It reports
@@ -73,7 +74,12 @@ func startBench(b *testing.B, o cluster.Options) (*cluster.Cluster, kubernetes.I
 	if err != nil {
 		b.Fatal(err)
 	}
+	paced := make(chan error, 1)
+	go func() { paced <- gcpace.Run(b.Context()) }() // as kogge server does
 	b.Cleanup(func() {
+		if err := <-paced; err != nil { // its context has ended
+			b.Error(err)
+		}
 		if err := c.Stop(); err != nil {
 			b.Error(err)
 		}

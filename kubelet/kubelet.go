@@ -30,24 +30,25 @@ import (
 
 // Kubelet runs the pods of one node.
 type Kubelet struct {
-	options  Options
-	logger   *slog.Logger
-	clock    clock.WithTickerAndDelayedExecution
-	core     corev1.CoreV1Interface
-	runtime  *runtime.Runtime
-	recorder record.EventRecorder
-	events   record.EventBroadcaster // its own, or nil
-	informer *Informer               // its own, or nil
-	source   PodSource
-	pool     *podworker.Pool
-	images   *image.Puller
-	probes   *probe.Prober
-	rounds   *rounds.Rounds
-	node     *node.Agent
-	server   *server.Server
-	away     *availability
-	objects  *object.Store
-	machine  *machine // nil for a kubelet that touches no file
+	options    Options
+	logger     *slog.Logger
+	clock      clock.WithTickerAndDelayedExecution
+	core       corev1.CoreV1Interface
+	runtime    *runtime.Runtime
+	recorder   record.EventRecorder
+	events     record.EventBroadcaster // its own, or nil
+	informer   *Informer               // its own, or nil
+	source     PodSource
+	pool       *podworker.Pool
+	images     *image.Puller
+	probes     *probe.Prober
+	rounds     *rounds.Rounds
+	heartbeats *rounds.Rounds
+	node       *node.Agent
+	server     *server.Server
+	away       *availability
+	objects    *object.Store
+	machine    *machine // nil for a kubelet that touches no file
 
 	// background is the context of what outlives a sync: pulls, stops, probes.
 	background context.Context
@@ -63,8 +64,8 @@ type Kubelet struct {
 	synced bool
 }
 
-// ownWorkers are enough for one kubelet's rounds: its node and its lease don't wait for one another.
-const ownWorkers = 2
+// ownWorkers are enough for one kubelet's rounds.
+const ownWorkers = 1
 
 // New returns a Kubelet that works once it runs. It reaches nothing yet.
 func New(options Options) (*Kubelet, error) {
@@ -117,6 +118,9 @@ func New(options Options) (*Kubelet, error) {
 	if k.rounds = options.Rounds; k.rounds == nil {
 		k.rounds = rounds.New(k.clock)
 	}
+	if k.heartbeats = options.Heartbeats; k.heartbeats == nil {
+		k.heartbeats = rounds.New(k.clock)
+	}
 	if k.node, err = k.newNode(leases); err != nil {
 		return nil, err
 	}
@@ -147,6 +151,9 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	}
 	if k.options.Rounds == nil {
 		group.Go(func() error { return k.rounds.Run(ctx, ownWorkers) })
+	}
+	if k.options.Heartbeats == nil {
+		group.Go(func() error { return k.heartbeats.Run(ctx, ownWorkers) })
 	}
 	if source, ok := k.options.Runtime.(runtime.Notifier); ok {
 		defer source.Notify(k.runtimeChanged)()

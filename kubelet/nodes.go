@@ -37,6 +37,6 @@ func (k *Kubelet) newNode(leases coordinationv1.CoordinationV1Interface) (*node.
 		Labels: o.Labels, Taints: o.Taints, ProviderID: o.ProviderID, Version: Version, Machine: machine,
 		Runtime: o.Runtime, Images: o.Images, Away: k.away.reason,
 		StatusInterval: o.StatusInterval, StatusReport: o.StatusReport, LeaseInterval: o.LeaseInterval,
-		PodRange: o.PodRange, Rounds: k.rounds, Watched: o.RootDir != "", Clock: k.clock, Logger: k.logger,
+		PodRange: o.PodRange, Rounds: k.rounds, Heartbeats: k.heartbeats, Watched: o.RootDir != "", Clock: k.clock, Logger: k.logger,
 	}), nil
 }

@@ -68,8 +68,9 @@ type Options struct {
 
 	// PodRange is registered as the node's range of pod addresses; invalid: the control plane chooses one.
 	PodRange netip.Prefix
-	// Rounds does the kubelet's heartbeats; nil: the kubelet has its own. Kubelets that share a process share one.
-	Rounds *rounds.Rounds
+	// Rounds looks at the node again and again, Heartbeats renews its lease; nil: the kubelet has its own. Kubelets that
+	// share a process share them.
+	Rounds, Heartbeats *rounds.Rounds
 
 	// StatusInterval is how often the node's status is looked at, 10 s by default; it is written when it changed, or
 	// every StatusReport, 5 min by default. LeaseInterval is 10 s by default.

@@ -38,8 +38,8 @@ type Options struct {
 }
 
 const (
-	// heartbeatWorkers are enough for what a few processors can send.
-	heartbeatWorkers = 8
+	// workers are enough for what a few processors can send; heartbeats have as many of their own.
+	workers = 8
 	// statusInterval is how often a node's status is looked at: nothing changes by itself on a simulated node.
 	statusInterval = time.Minute
 	// port is reported as that of each kubelet.
@@ -50,13 +50,14 @@ const (
 
 // Fleet is a number of simulated nodes.
 type Fleet struct {
-	options Options
-	clients kubernetes.Interface
-	pods    *kubelet.Informer
-	events  record.EventBroadcaster
-	rounds  *rounds.Rounds
-	server  *server
-	running sync.WaitGroup
+	options    Options
+	clients    kubernetes.Interface
+	pods       *kubelet.Informer
+	events     record.EventBroadcaster
+	rounds     *rounds.Rounds
+	heartbeats *rounds.Rounds
+	server     *server
+	running    sync.WaitGroup
 
 	scaling sync.Mutex // one Scale at a time
 	mu      sync.Mutex
@@ -89,7 +90,7 @@ func New(o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	f := &Fleet{options: o, clients: clients, rounds: rounds.New(o.Clock), byIP: map[netip.Addr]*node{}}
+	f := &Fleet{options: o, clients: clients, rounds: rounds.New(o.Clock), heartbeats: rounds.New(o.Clock), byIP: map[netip.Addr]*node{}}
 	if f.pods, err = kubelet.NewInformer(clients.CoreV1(), ""); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
@@ -104,7 +105,8 @@ func (f *Fleet) Run(ctx context.Context) error {
 	defer f.events.Shutdown()
 	f.events.StartRecordingToSink(newSink(f.clients.CoreV1().Events(""), f.options.Clock))
 	group.Go(func() error { return f.pods.Run(ctx) })
-	group.Go(func() error { return f.rounds.Run(ctx, heartbeatWorkers) })
+	group.Go(func() error { return f.rounds.Run(ctx, workers) })
+	group.Go(func() error { return f.heartbeats.Run(ctx, workers) })
 	group.Go(func() error { return f.server.run(ctx) })
 	if err := f.begin(ctx); err != nil {
 		return errors.Join(err, group.Wait())

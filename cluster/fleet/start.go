@@ -18,7 +18,7 @@ func (f *Fleet) start(n *node) error {
 		NodeName: n.spec.name, Config: f.options.Config("system:node:"+n.spec.name, "system:nodes"),
 		Runtime: runtime, Images: runtime.Images(), NodeIP: n.spec.address, Port: port, PodRange: n.spec.podRange,
 		Capacity: n.spec.capacity, Labels: n.spec.labels, Taints: n.spec.taints, ClusterDomain: "cluster.local",
-		Pods: f.pods, Events: f.events, Rounds: f.rounds, StatusInterval: statusInterval,
+		Pods: f.pods, Events: f.events, Rounds: f.rounds, Heartbeats: f.heartbeats, StatusInterval: statusInterval,
 		Clock: f.options.Clock, Logger: f.options.Logger,
 	})
 	if err != nil {

@@ -65,16 +65,18 @@ type Options struct {
 	// PodRange is registered as the node's; invalid: the control plane chooses one.
 	PodRange netip.Prefix
 
-	// Rounds calls the agent when there is something to do.
-	Rounds *rounds.Rounds
-	Clock  clock.WithTicker
-	Logger *slog.Logger
+	// Rounds looks at the node, Heartbeats renews its lease: apart, so that thousands of nodes which register don't keep
+	// those waiting that must say that they live.
+	Rounds, Heartbeats *rounds.Rounds
+	Clock              clock.WithTicker
+	Logger             *slog.Logger
 }
 
 // Agent keeps one node.
 type Agent struct {
 	options Options
 	looking atomic.Pointer[rounds.Task]
+	renewal atomic.Pointer[rounds.Task]
 	node    atomic.Pointer[v1.Node]
 
 	// returned: the lease was renewed so late that others may have marked the node as lost.
@@ -122,9 +124,10 @@ func (a *Agent) Touch() {
 
 // Start keeps the node until ctx ends or stop is called, which returns when nothing is under way any more.
 func (a *Agent) Start(ctx context.Context) (stop func()) {
+	renew := a.options.Heartbeats.Add(ctx, a.renew)
+	a.renewal.Store(renew)
 	look := a.options.Rounds.Add(ctx, a.step)
 	a.looking.Store(look)
-	renew := a.options.Rounds.Add(ctx, a.renew)
 	return func() {
 		look.Remove()
 		renew.Remove()

@@ -17,7 +17,7 @@ const leaseDuration = 40
 func (a *Agent) renew(ctx context.Context) time.Duration {
 	node := a.node.Load()
 	if node == nil {
-		return firstRetry // a lease belongs to its node
+		return a.options.LeaseInterval // a lease belongs to its node, whose registration calls again
 	}
 	err := a.tryRenew(ctx, node)
 	if err != nil && ctx.Err() == nil {

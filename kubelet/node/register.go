@@ -35,8 +35,16 @@ func (a *Agent) register(ctx context.Context) error {
 	a.reported = a.options.Clock.Now()
 	a.options.Logger.Info("registered the node")
 	a.tell(&v1.NodeStatus{}, &node.Status)
-	a.see(node)
+	a.registered(node)
 	return a.tellRange(ctx, node)
+}
+
+// registered keeps the node and has its lease renewed.
+func (a *Agent) registered(node *v1.Node) {
+	a.see(node)
+	if task := a.renewal.Load(); task != nil {
+		task.Touch()
+	}
 }
 
 func (a *Agent) initial(ctx context.Context) *v1.Node {
@@ -83,7 +91,7 @@ func (a *Agent) takeOver(ctx context.Context, initial *v1.Node) error {
 			return fmt.Errorf("label node %s: %w", a.options.Name, err)
 		}
 	}
-	a.see(node)
+	a.registered(node)
 	if err := a.tellRange(ctx, node); err != nil {
 		return err
 	}
