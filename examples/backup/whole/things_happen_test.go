@@ -105,7 +105,7 @@ func background(t *testing.T, s *suite.Suite) {
 // foreground: what is owned goes first. SetControllerReference asks that the owner waits for it.
 func foreground(t *testing.T, s *suite.Suite) {
 	b := suite.Backup(s.Namespace(t), "last")
-	s.Reconciled(t, b)
+	atRest(t, s, b)
 	// Something that doesn't go of itself, so that the order shows.
 	store := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: b.Namespace, Name: controller.StoreName(b)}
@@ -134,6 +134,16 @@ func foreground(t *testing.T, s *suite.Suite) {
 	}
 }
 
+// atRest creates a Backup and waits until the operator has nothing more to do for it: else it could make anew what goes, or take back what was
+// given up, before it sees that the Backup goes.
+func atRest(t *testing.T, s *suite.Suite, b *v1.Backup) {
+	t.Helper()
+	b.Spec.PodAnnotations = suite.EndsAtOnce
+	s.Reconciled(t, b)
+	s.Condition(t, b, v1.ConditionAvailable, metav1.ConditionTrue)
+	s.Condition(t, b, v1.ConditionCopied, metav1.ConditionTrue)
+}
+
 // hold gives an object these finalizers.
 func hold(t *testing.T, s *suite.Suite, key client.ObjectKey, o client.Object, finalizers ...string) {
 	t.Helper()
@@ -155,7 +165,7 @@ func hold(t *testing.T, s *suite.Suite, key client.ObjectKey, o client.Object, f
 // orphan: what was owned stays, and belongs to nobody.
 func orphan(t *testing.T, s *suite.Suite) {
 	b := suite.Backup(s.Namespace(t), "parent")
-	s.Reconciled(t, b)
+	atRest(t, s, b)
 	if err := s.Delete(t.Context(), b, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
 		t.Fatal(err)
 	}
