@@ -2,9 +2,11 @@ package apiserver
 
 import (
 	"context"
+	"maps"
 
 	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-helpers/auth/rbac/reconciliation"
 
@@ -23,6 +25,9 @@ func (s *Server) publishPolicy(ctx context.Context, c kubernetes.Interface) erro
 			if fresh {
 				return s.seed(ctx, o)
 			}
+			if s.holds(o) {
+				return nil
+			}
 			return reconcilePolicy(ctx, c, o)
 		})
 	}
@@ -31,22 +36,48 @@ func (s *Server) publishPolicy(ctx context.Context, c kubernetes.Interface) erro
 
 // seed stores an object as it is: nobody needs to judge what comes from the server itself.
 func (s *Server) seed(ctx context.Context, o resource.Object) error {
-	var plural string
-	switch o.(type) {
-	case *rbacv1.ClusterRole:
-		plural = "clusterroles"
-	case *rbacv1.ClusterRoleBinding:
-		plural = "clusterrolebindings"
-	case *rbacv1.Role:
-		plural = "roles"
-	case *rbacv1.RoleBinding:
-		plural = "rolebindings"
-	}
-	reg, err := objects{s.handlers}.registry(rbacv1.GroupName, plural)
+	reg, err := objects{s.handlers}.registry(rbacv1.GroupName, policyPlural(o))
 	if err != nil {
 		return err
 	}
 	return unlessThere(reg.Seed(ctx, o))
+}
+
+// policyPlural is the resource of a role or binding.
+func policyPlural(o resource.Object) string {
+	switch o.(type) {
+	case *rbacv1.ClusterRole:
+		return "clusterroles"
+	case *rbacv1.ClusterRoleBinding:
+		return "clusterrolebindings"
+	case *rbacv1.Role:
+		return "roles"
+	}
+	return "rolebindings"
+}
+
+// holds says that an object is there as it is to be, so that nothing needs to be asked for: in a cluster that begins with what another
+// one had that is so of all.
+func (s *Server) holds(o resource.Object) bool {
+	have, err := objects{s.handlers}.Get(rbacv1.GroupName, policyPlural(o), o.GetNamespace(), o.GetName())
+	if err != nil || !maps.Equal(have.GetLabels(), o.GetLabels()) || !maps.Equal(have.GetAnnotations(), o.GetAnnotations()) {
+		return false
+	}
+	same := equality.Semantic.DeepEqual
+	switch o := o.(type) {
+	case *rbacv1.ClusterRole:
+		h := have.(*rbacv1.ClusterRole)
+		return same(h.AggregationRule, o.AggregationRule) && (o.AggregationRule != nil || same(h.Rules, o.Rules))
+	case *rbacv1.ClusterRoleBinding:
+		h := have.(*rbacv1.ClusterRoleBinding)
+		return same(h.RoleRef, o.RoleRef) && same(h.Subjects, o.Subjects)
+	case *rbacv1.Role:
+		return same(have.(*rbacv1.Role).Rules, o.Rules)
+	case *rbacv1.RoleBinding:
+		h := have.(*rbacv1.RoleBinding)
+		return same(h.RoleRef, o.RoleRef) && same(h.Subjects, o.Subjects)
+	}
+	return false
 }
 
 func reconcilePolicy(ctx context.Context, c kubernetes.Interface, o resource.Object) error {
