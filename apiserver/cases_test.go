@@ -349,3 +349,29 @@ func TestAnyVersionIsGivenWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestBindingsByTheOldWay: a Binding may be posted to the namespace rather than to the pod.
+func TestBindingsByTheOldWay(t *testing.T) {
+	t.Parallel()
+	s, c := start(t)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if _, err := c.CoreV1().ServiceAccounts("default").Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	if _, err := c.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const binding = `{"apiVersion":"v1","kind":"Binding","metadata":{"name":"p"},"target":{"kind":"Node","name":"n1"}}`
+	for _, want := range []struct {
+		code int
+		says string
+	}{{201, `"status":"Success"`}, {409, `pod p is already assigned to node \"n1\"`}} {
+		if code, _, body := call(t, s, "POST", "/api/v1/namespaces/default/bindings", "application/json", binding); code != want.code || !strings.Contains(body, want.says) {
+			t.Errorf("%d %s", code, body)
+		}
+	}
+	if p, err := c.CoreV1().Pods("default").Get(t.Context(), "p", metav1.GetOptions{}); err != nil || p.Spec.NodeName != "n1" {
+		t.Errorf("%v, %v", p.Spec.NodeName, err)
+	}
+}

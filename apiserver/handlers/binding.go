@@ -46,7 +46,7 @@ func (s *Scope) postBinding(w http.ResponseWriter, r *http.Request, out negotiat
 	}
 	pods := s.handlers.Registry(corev1.SchemeGroupVersion.WithResource("pods"))
 	_, err = pods.Update(ctx, s.Info.Namespace, b.Name, func(_ context.Context, current resource.Object, _ bool) (resource.Object, error) {
-		return assign(current.(*corev1.Pod), b, metav1.NewTime(s.Registry.Now()))
+		return assign(current.(*corev1.Pod), b, metav1.NewTime(pods.Now()))
 	}, update)
 	if err != nil {
 		s.fail(w, r, bindingError(err, b.Name))
