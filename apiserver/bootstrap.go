@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	applynetworkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
@@ -21,6 +25,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
+	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resources/scheduling"
 )
 
@@ -125,6 +130,28 @@ func (s *Server) publish(ctx context.Context, c kubernetes.Interface) error {
 		return err
 	}
 	return publishSlice(ctx, c, s.options.AdvertiseAddress, int32(s.options.AdvertisePort))
+}
+
+// keepPublished makes the Service "kubernetes" and its endpoints anew whenever somebody removed or changed them.
+func (s *Server) keepPublished(ctx context.Context, c kubernetes.Interface) {
+	ctx = request.WithUser(ctx, &request.User{Name: loopback.Name, Groups: loopback.Groups})
+	var all sync.WaitGroup
+	var one sync.Mutex // publishes at a time
+	for _, gvr := range []schema.GroupVersionResource{
+		corev1.SchemeGroupVersion.WithResource("services"), corev1.SchemeGroupVersion.WithResource("endpoints"), discoveryv1.SchemeGroupVersion.WithResource("endpointslices"),
+	} {
+		o := &internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "kubernetes")}
+		all.Go(func() {
+			s.follow(ctx, gvr, metav1.NamespaceDefault, o, func() {
+				one.Lock()
+				defer one.Unlock()
+				if err := s.publish(ctx, c); err != nil && ctx.Err() == nil {
+					s.log.Warn("the Service kubernetes", "error", err)
+				}
+			})
+		})
+	}
+	all.Wait()
 }
 
 // kubernetesService has the first address of the range.

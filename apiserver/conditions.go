@@ -78,11 +78,16 @@ func (c *conditions) poke() {
 
 // follow pokes at every change of a resource.
 func (c *conditions) follow(ctx context.Context, gvr schema.GroupVersionResource) {
-	reg := c.server.handlers.Registry(gvr)
+	c.server.follow(ctx, gvr, "", &internalversion.ListOptions{}, c.poke)
+}
+
+// follow calls f at every change of what the options select, and in the beginning.
+func (s *Server) follow(ctx context.Context, gvr schema.GroupVersionResource, namespace string, o *internalversion.ListOptions, f func()) {
+	reg := s.handlers.Registry(gvr)
 	for ctx.Err() == nil {
-		w, err := reg.Watch(ctx, "", &internalversion.ListOptions{})
+		w, err := reg.Watch(ctx, namespace, o)
 		for err == nil {
-			c.poke()
+			f()
 			_, err = w.Next(ctx)
 		}
 		if w != nil {

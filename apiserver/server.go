@@ -259,6 +259,7 @@ func (s *Server) begin(ctx context.Context) error {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
 	repairing.Go(func() { repairs.run(ctx) })
+	repairing.Go(func() { s.keepPublished(ctx, own) })
 	return s.keepConditions(ctx)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kogge-dev/kogge/cluster/fleet"
 	"github.com/kogge-dev/kogge/cluster/island"
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 )
@@ -70,6 +71,9 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 	simulation, err := simulationConfiguration(flags.simulation, flags.name)
 	if err != nil {
 		return err
+	}
+	if flags.simulated < 0 || flags.simulated > fleet.MostNodes {
+		return fmt.Errorf("--simulated-nodes: %d: must be 0 to %d", flags.simulated, fleet.MostNodes)
 	}
 	if flags.simulated > 0 {
 		simulation.Nodes = flags.simulated

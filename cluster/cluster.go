@@ -111,6 +111,9 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	if err := controllers.Check(o.Controllers); err != nil {
+		return nil, err
+	}
 	if err := c.prepare(); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/kogge-dev/kogge/apiserver"
@@ -20,7 +21,12 @@ func (c *Cluster) Snapshot(ctx context.Context) (*Snapshot, error) { return c.se
 // Restore makes all objects those of the snapshot, with the UIDs that they had. What is as it was stays untouched; the rest changes at
 // one new resource version, so that watches see the difference or end, and informers follow. Controllers that decided on what was
 // before may still write, and then find out.
-func (c *Cluster) Restore(ctx context.Context, to *Snapshot) error { return c.server.Restore(ctx, to) }
+func (c *Cluster) Restore(ctx context.Context, to *Snapshot) error {
+	if to == nil {
+		return errors.New("restore: no snapshot is given")
+	}
+	return c.server.Restore(ctx, to)
+}
 
 // Fork starts another cluster, which has the objects that this one has now: UIDs and resource versions too. In memory the two share
 // what did not change since, and neither sees what becomes of the other. The fork has keys of its own, so tokens and certificates of

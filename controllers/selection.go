@@ -33,3 +33,9 @@ func selected(from []component.Component, enabled []string) ([]component.Compone
 	}
 	return chosen, nil
 }
+
+// Check says whether a list of controllers, in the syntax of upstream's --controllers, names one that there isn't.
+func Check(enabled []string) error {
+	_, err := selected(all, enabled)
+	return err
+}

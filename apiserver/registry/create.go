@@ -173,7 +173,7 @@ func (r *Registry) insert(ctx context.Context, key string, obj resource.Object, 
 	}
 	raw, stored, shown, err := r.encode(obj)
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, err // a conversion webhook's, say: in its words
 	}
 	if o.DryRun {
 		e, err := r.current(ctx, key)
