@@ -251,7 +251,12 @@ func (r *Registry) expired(prefix, from string, continued bool) error {
 // list reads a snapshot; when it is cut off, the snapshot is remembered for what follows.
 func (r *Registry) list(s cache.Snapshot, prefix, from string, filter cache.Filter, limit int64) (*List, error) {
 	l := lister{registry: r, prefix: prefix, filter: filter, limit: limit, list: &List{Revision: s.Revision}}
-	s.Ascend(prefix, from, l.take)
+	if limit > 0 {
+		// What a page walked past counts, selected or not: it says whether there is more, and where.
+		s.Ascend(prefix, from, l.take)
+	} else {
+		s.AscendSelected(&filter, prefix, from, l.take)
+	}
 	if l.more {
 		r.live().Keep(s)
 	}

@@ -73,10 +73,8 @@ func (r *Registry) Watch(ctx context.Context, namespace string, o *internalversi
 		s := r.live().Snapshot()
 		w.Revision = s.Revision
 		w.InitialEnd = o.SendInitialEvents != nil && o.AllowWatchBookmarks
-		s.Ascend(prefix, prefix, func(e *cache.Entry) bool {
-			if w.Filter.Matches(e) {
-				w.Initial = append(w.Initial, e)
-			}
+		s.AscendSelected(&w.Filter, prefix, prefix, func(e *cache.Entry) bool {
+			w.Initial = append(w.Initial, e)
 			return true
 		})
 	}

@@ -36,7 +36,7 @@ func (codec) Describe(obj runtime.Object) cache.Description {
 const prefix = "/registry/configmaps/"
 
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	store *store.Store
 	cache *cache.Cache
 	col   *cache.Collection
@@ -56,7 +56,7 @@ func onEach(t *testing.T, test func(t *testing.T, w *world)) {
 }
 
 // openWorld opens the store of a folder, or one in memory, with a cache on it, until stop is called.
-func openWorld(t *testing.T, dir string) (w *world, stop func()) {
+func openWorld(t testing.TB, dir string) (w *world, stop func()) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	s, err := store.Open(t.Context(), store.Options{Memory: dir == "", Dir: dir, UnsafeNoFsync: true, Logger: log})

@@ -20,9 +20,11 @@ type Collection struct {
 	codec  Codec
 	prefix string
 
-	mu       sync.Mutex
-	points   map[string]*Entry
-	tree     btree.Map[string, *Entry]
+	mu     sync.Mutex
+	points map[string]*Entry
+	tree   btree.Map[string, *Entry]
+	// indexed are the entries that have the indexed field, by its value and then by key.
+	indexed  btree.Map[string, *Entry]
 	revision int64 // of the last change applied; every change at or below it is in the tree
 	ring     ring
 	watchers watchers
@@ -68,8 +70,8 @@ func (c *Collection) Len() int {
 
 // Snapshot is the state of a collection at one revision. It is read without a lock.
 type Snapshot struct {
-	Revision int64
-	tree     *btree.Map[string, *Entry]
+	Revision      int64
+	tree, indexed *btree.Map[string, *Entry]
 }
 
 // Snapshot returns the present state. Copying the tree costs nothing: later changes copy what they touch.
@@ -78,7 +80,7 @@ func (c *Collection) Snapshot() Snapshot {
 	seen := c.cache.seen.Load()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return Snapshot{Revision: max(seen, c.revision), tree: c.tree.Copy()}
+	return Snapshot{Revision: max(seen, c.revision), tree: c.tree.Copy(), indexed: c.indexed.Copy()}
 }
 
 // Ascend calls f with the entries whose keys begin with prefix and are not before from, in order, until it returns false.
@@ -86,6 +88,40 @@ func (s Snapshot) Ascend(prefix, from string, f func(*Entry) bool) {
 	s.tree.Ascend(max(prefix, from), func(key string, e *Entry) bool {
 		return strings.HasPrefix(key, prefix) && f(e)
 	})
+}
+
+// AscendSelected calls f with the entries that the filter selects, as Ascend does; those of one node are found without a look at others.
+func (s Snapshot) AscendSelected(filter *Filter, prefix, from string, f func(*Entry) bool) {
+	value, ok := filter.indexed()
+	if !ok {
+		s.Ascend(prefix, from, func(e *Entry) bool { return !filter.Matches(e) || f(e) })
+		return
+	}
+	s.indexed.Ascend(indexKey(value, max(prefix, from)), func(key string, e *Entry) bool {
+		return strings.HasPrefix(key, indexKey(value, prefix)) && (!filter.Matches(e) || f(e))
+	})
+}
+
+// indexKey is where an entry with a value of the indexed field stands.
+func indexKey(value, key string) string { return value + "\x00" + key }
+
+// set puts an entry in the place of a key, or takes away what is there. The caller holds mu.
+func (c *Collection) set(key string, next *Entry) {
+	if prev := c.points[key]; prev != nil {
+		if v := prev.Fields.Get(IndexedField); v != "" {
+			c.indexed.Delete(indexKey(v, key))
+		}
+	}
+	if next == nil {
+		delete(c.points, key)
+		c.tree.Delete(key)
+		return
+	}
+	c.points[key] = next
+	c.tree.Set(key, next)
+	if v := next.Fields.Get(IndexedField); v != "" {
+		c.indexed.Set(indexKey(v, key), next)
+	}
 }
 
 // apply puts one change into the collection and tells the watchers. The caller holds mu.
@@ -107,13 +143,7 @@ func (c *Collection) apply(ch store.Change, next *Entry) {
 		return
 	}
 	c.revision = max(c.revision, ch.Revision)
-	if next == nil {
-		delete(c.points, ch.Key)
-		c.tree.Delete(ch.Key)
-	} else {
-		c.points[ch.Key] = next
-		c.tree.Set(ch.Key, next)
-	}
+	c.set(ch.Key, next)
 	c.changes.Add(1)
 	e := newEvent(ch.Revision, prev, next)
 	c.ring.push(e)
@@ -125,15 +155,14 @@ func (c *Collection) load(entries []*Entry, revision int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.points)
-	c.tree = btree.Map[string, *Entry]{}
+	c.tree, c.indexed = btree.Map[string, *Entry]{}, btree.Map[string, *Entry]{}
 	clear(c.unreadable)
 	for _, e := range entries {
 		if e.unreadable != nil {
 			c.lose(e)
 			continue
 		}
-		c.points[e.Key] = e
-		c.tree.Set(e.Key, e)
+		c.set(e.Key, e)
 	}
 	c.changes.Add(1)
 	c.revision, c.base = revision, revision

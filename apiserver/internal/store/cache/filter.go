@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// IndexedField is the field by which watchers are told apart before any filter runs: every kubelet
-// watches the pods of its node.
+// IndexedField is the field by which watchers are told apart, and objects found, before any filter runs: every kubelet
+// lists and watches the pods of its node.
 const IndexedField = "spec.nodeName"
 
 // Filter says which objects a list or watch is about. The zero value takes all.
@@ -39,12 +39,19 @@ func (f *Filter) bucket() bucket {
 	if f.Name != "" {
 		return bucket{name: f.Name}
 	}
-	if f.Fields != nil {
-		if v, ok := f.Fields.RequiresExactMatch(IndexedField); ok && v != "" {
-			return bucket{field: v}
-		}
+	if v, ok := f.indexed(); ok {
+		return bucket{field: v}
 	}
 	return bucket{namespace: f.Namespace}
+}
+
+// indexed is the value of the indexed field that a filter pins.
+func (f *Filter) indexed() (string, bool) {
+	if f.Fields == nil {
+		return "", false
+	}
+	v, ok := f.Fields.RequiresExactMatch(IndexedField)
+	return v, ok && v != ""
 }
 
 // buckets lists where the watchers stand whom a change of the entry may concern.

@@ -51,8 +51,7 @@ func (c *Collection) lose(e *Entry) {
 		c.unreadable = map[string]*Entry{}
 	}
 	c.unreadable[e.Key] = e
-	delete(c.points, e.Key)
-	c.tree.Delete(e.Key)
+	c.set(e.Key, nil)
 	c.revision = max(c.revision, e.Revision)
 	c.changes.Add(1)
 	c.ring = ring{start: c.revision}
