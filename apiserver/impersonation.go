@@ -60,10 +60,10 @@ func impersonated(h http.Header) (*request.User, []request.Info, error) {
 	}
 	as := &request.User{Name: user, UID: uid, Groups: slices.Clone(groups), Extra: extra}
 	var asked []request.Info
-	if namespace, name, ok := serviceAccount(user); ok {
+	if namespace, name, ok := authn.SplitSubject(user); ok {
 		asked = append(asked, ask("", "serviceaccounts", "", namespace, name))
 		if len(groups) == 0 {
-			as.Groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
+			as.Groups = authn.SubjectGroups(namespace)
 		}
 	} else {
 		asked = append(asked, ask("", "users", "", "", user))
@@ -86,14 +86,6 @@ func impersonated(h http.Header) (*request.User, []request.Info, error) {
 		as.Groups = append(as.Groups, authn.GroupUnauthenticated)
 	}
 	return as, asked, nil
-}
-
-func serviceAccount(user string) (namespace, name string, ok bool) {
-	rest, ok := strings.CutPrefix(user, "system:serviceaccount:")
-	if !ok {
-		return "", "", false
-	}
-	return strings.Cut(rest, ":")
 }
 
 // extras are the Impersonate-Extra- headers: keys in lower case, unescaped.

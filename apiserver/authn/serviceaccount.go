@@ -83,7 +83,23 @@ type audience struct {
 }
 
 // Subject is a ServiceAccount's user name.
-func Subject(namespace, name string) string { return "system:serviceaccount:" + namespace + ":" + name }
+func Subject(namespace, name string) string { return subjectPrefix + namespace + ":" + name }
+
+const subjectPrefix = "system:serviceaccount:"
+
+// SplitSubject gives the ServiceAccount that a user name stands for, if it is one's.
+func SplitSubject(user string) (namespace, name string, ok bool) {
+	rest, ok := strings.CutPrefix(user, subjectPrefix)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ":")
+}
+
+// SubjectGroups are the groups that all ServiceAccounts of a namespace are in.
+func SubjectGroups(namespace string) []string {
+	return []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
+}
 
 var errToken = errors.New("invalid token")
 
@@ -161,7 +177,7 @@ func (s *ServiceAccounts) bound(c Claims) bool {
 func user(std jwt.Claims, c Claims) *request.User {
 	u := &request.User{
 		Name: Subject(c.Namespace, c.ServiceAccount.Name), UID: string(c.ServiceAccount.UID),
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + c.Namespace},
+		Groups: SubjectGroups(c.Namespace),
 		Extra:  map[string][]string{},
 	}
 	if std.ID != "" {

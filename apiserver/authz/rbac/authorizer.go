@@ -51,20 +51,24 @@ func (a *Authorizer) Authorize(u *request.User, i *request.Info) (bool, string) 
 	if err != nil {
 		return false, "RBAC: " + err.Error()
 	}
+	return x.authorize(u, i)
+}
+
+func (x *index) authorize(u *request.User, i *request.Info) (bool, string) {
 	var by *grant
 	var errs []error
-	x.visit(u, i.Namespace, func(g grant, rules []rbacv1.PolicyRule, err error) bool {
+	x.visit(u, i.Namespace, func(g *grant, rules []rbacv1.PolicyRule, err error) bool {
 		if err != nil {
 			errs = append(errs, err)
 		}
 		if allows(rules, i) {
-			by = &g
+			by = g
 		}
 		return by == nil
 	})
 	switch {
 	case by != nil:
-		return true, fmt.Sprintf("RBAC: allowed by %v", *by)
+		return true, by.allowed()
 	case len(errs) > 0:
 		return false, fmt.Sprintf("RBAC: %v", utilerrors.NewAggregate(errs))
 	}
@@ -79,7 +83,7 @@ func (a *Authorizer) Rules(u *request.User, namespace string) ([]rbacv1.PolicyRu
 	}
 	var out []rbacv1.PolicyRule
 	var errs []error
-	x.visit(u, namespace, func(_ grant, rules []rbacv1.PolicyRule, err error) bool {
+	x.visit(u, namespace, func(_ *grant, rules []rbacv1.PolicyRule, err error) bool {
 		out = append(out, rules...)
 		if err != nil {
 			errs = append(errs, err)

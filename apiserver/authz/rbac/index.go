@@ -3,9 +3,11 @@ package rbac
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/kogge-dev/kogge/apiserver/authn"
 	"github.com/kogge-dev/kogge/apiserver/request"
 )
 
@@ -19,6 +21,14 @@ type role struct{ namespace, name string }
 type grant struct {
 	binding *binding
 	subject rbacv1.Subject
+	// allowed is the reason of what it allows, put together once: each request asks for it.
+	allowed func() string
+}
+
+func newGrant(b *binding, s rbacv1.Subject) *grant {
+	g := &grant{binding: b, subject: s}
+	g.allowed = sync.OnceValue(func() string { return "RBAC: allowed by " + g.String() })
+	return g
 }
 
 // binding is a ClusterRoleBinding, or with a namespace a RoleBinding.
@@ -32,17 +42,17 @@ type binding struct {
 type index struct {
 	rules map[role][]rbacv1.PolicyRule
 	// grants by subject: those of ClusterRoleBindings, and those of RoleBindings by namespace.
-	everywhere map[subject][]grant
-	in         map[string]map[subject][]grant
+	everywhere map[subject][]*grant
+	in         map[string]map[subject][]*grant
 }
 
 func newIndex(rules map[role][]rbacv1.PolicyRule, bindings []*binding) *index {
-	x := &index{rules: rules, everywhere: map[subject][]grant{}, in: map[string]map[subject][]grant{}}
+	x := &index{rules: rules, everywhere: map[subject][]*grant{}, in: map[string]map[subject][]*grant{}}
 	for _, b := range bindings {
 		to := x.everywhere
 		if b.namespace != "" {
 			if x.in[b.namespace] == nil {
-				x.in[b.namespace] = map[subject][]grant{}
+				x.in[b.namespace] = map[subject][]*grant{}
 			}
 			to = x.in[b.namespace]
 		}
@@ -54,7 +64,7 @@ func newIndex(rules map[role][]rbacv1.PolicyRule, bindings []*binding) *index {
 					key.namespace = b.namespace
 				}
 			}
-			to[key] = append(to[key], grant{b, s})
+			to[key] = append(to[key], newGrant(b, s))
 		}
 	}
 	return x
@@ -64,10 +74,8 @@ func newIndex(rules map[role][]rbacv1.PolicyRule, bindings []*binding) *index {
 func subjects(u *request.User) []subject {
 	out := make([]subject, 0, len(u.Groups)+2)
 	out = append(out, subject{kind: rbacv1.UserKind, name: u.Name})
-	if rest, ok := strings.CutPrefix(u.Name, "system:serviceaccount:"); ok {
-		if namespace, name, ok := strings.Cut(rest, ":"); ok {
-			out = append(out, subject{rbacv1.ServiceAccountKind, namespace, name})
-		}
+	if namespace, name, ok := authn.SplitSubject(u.Name); ok {
+		out = append(out, subject{rbacv1.ServiceAccountKind, namespace, name})
 	}
 	for _, g := range u.Groups {
 		out = append(out, subject{kind: rbacv1.GroupKind, name: g})
@@ -77,9 +85,9 @@ func subjects(u *request.User) []subject {
 
 // visit shows the rules that a user has in a namespace, or everywhere, one grant after the other, until see wants no more. A role that is
 // missing is an error that see gets instead of rules.
-func (x *index) visit(u *request.User, namespace string, see func(g grant, rules []rbacv1.PolicyRule, err error) bool) {
+func (x *index) visit(u *request.User, namespace string, see func(g *grant, rules []rbacv1.PolicyRule, err error) bool) {
 	who := subjects(u)
-	places := []map[subject][]grant{x.everywhere}
+	places := []map[subject][]*grant{x.everywhere}
 	if namespace != "" {
 		places = append(places, x.in[namespace])
 	}
@@ -113,7 +121,7 @@ func (x *index) rulesOf(b *binding) ([]rbacv1.PolicyRule, error) {
 }
 
 // String describes a grant, as reasons do.
-func (g grant) String() string {
+func (g *grant) String() string {
 	b, of, name := g.binding, "ClusterRoleBinding", g.binding.name
 	if b.namespace != "" {
 		of, name = "RoleBinding", b.name+"/"+b.namespace

@@ -54,7 +54,7 @@ func TestWhoBindingsMean(t *testing.T) {
 	})
 	list := func(u *request.User, namespace string) string {
 		var out []string
-		x.visit(u, namespace, func(g grant, rules []rbacv1.PolicyRule, err error) bool {
+		x.visit(u, namespace, func(g *grant, rules []rbacv1.PolicyRule, err error) bool {
 			if err != nil {
 				out = append(out, err.Error())
 			} else {
