@@ -9,6 +9,8 @@
 // that is none of a store's duties here; the adapter does it, so they show that the rest around it holds:
 //
 //   - Suites with a transformer or a codec that fails: our values aren't encrypted; what can't be read is told as the registry tells it.
+//     A list from the store collects what can't be read by the adapter's loop (GetListWithErrorAggregation), into the registry's error; a
+//     watch from the store tells of the unsafe deletion in the adapter's words (WatchWithUnsafeDelete): our cache ends its watchers then.
 //   - Stats with sizes: nobody asks the store for them.
 //   - CompactRevision: the store keeps no account of what it compacted; the error of a read of it is ours.
 package storage
