@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kogge-dev/kogge/cluster/stages"
 	"github.com/kogge-dev/kogge/kubelet/runtime/simulated"
 )
 
@@ -19,6 +20,8 @@ type Configuration struct {
 	Template NodeTemplate `json:"template,omitzero"`
 	// Rules say how pods behave that have no annotations about it.
 	Rules []Rule `json:"rules,omitempty"`
+	// Stages are how objects live, in the words of kwok. With one for pods, pods behave by these alone.
+	Stages []stages.Stage `json:"stages,omitempty"`
 }
 
 // Rule is simulated.Rule in a file.
@@ -64,7 +67,11 @@ func (c Configuration) Write(file string) error {
 
 func (c Configuration) validate() error {
 	_, err := c.PodRules()
-	return errors.Join(checkNumber(c.Nodes), err)
+	failures := []error{checkNumber(c.Nodes), err}
+	for i := range c.Stages {
+		failures = append(failures, stages.Validate(c.Stages[i]))
+	}
+	return errors.Join(failures...)
 }
 
 // PodRules are the Rules with their selectors parsed.

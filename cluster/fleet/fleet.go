@@ -32,6 +32,8 @@ type Options struct {
 	Template NodeTemplate
 	// Rules say how pods behave that have no annotations about it.
 	Rules []simulated.Rule
+	// WithoutPods: the kubelets leave pods alone, whose lives others play.
+	WithoutPods bool
 	// Clock is that of kubelets and of what containers do; the real one by default.
 	Clock  clock.WithTickerAndDelayedExecution
 	Logger *slog.Logger
@@ -104,7 +106,9 @@ func (f *Fleet) Run(ctx context.Context) error {
 	f.events = record.NewBroadcaster(record.WithContext(ctx))
 	defer f.events.Shutdown()
 	f.events.StartRecordingToSink(newSink(f.clients.CoreV1().Events(""), f.options.Clock))
-	group.Go(func() error { return f.pods.Run(ctx) })
+	if !f.options.WithoutPods {
+		group.Go(func() error { return f.pods.Run(ctx) })
+	}
 	group.Go(func() error { return f.rounds.Run(ctx, workers) })
 	group.Go(func() error { return f.heartbeats.Run(ctx, workers) })
 	group.Go(func() error { return f.server.run(ctx) })

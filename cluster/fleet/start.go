@@ -18,7 +18,7 @@ func (f *Fleet) start(n *node) error {
 		NodeName: n.spec.name, Config: f.options.Config("system:node:"+n.spec.name, "system:nodes"),
 		Runtime: runtime, Images: runtime.Images(), NodeIP: n.spec.address, Port: port, PodRange: n.spec.podRange,
 		Capacity: n.spec.capacity, Labels: n.spec.labels, Taints: n.spec.taints, ClusterDomain: "cluster.local",
-		Pods: f.pods, Events: f.events, Rounds: f.rounds, Heartbeats: f.heartbeats, StatusInterval: statusInterval,
+		Pods: f.source(), Events: f.events, Rounds: f.rounds, Heartbeats: f.heartbeats, StatusInterval: statusInterval,
 		Clock: f.options.Clock, Logger: f.options.Logger,
 	})
 	if err != nil {
@@ -34,4 +34,21 @@ func (f *Fleet) start(n *node) error {
 		}
 	})
 	return nil
+}
+
+// source is where the kubelets' pods come from.
+func (f *Fleet) source() kubelet.PodSource {
+	if f.options.WithoutPods {
+		return nobody{}
+	}
+	return f.pods
+}
+
+// nobody is a source of no pods.
+type nobody struct{}
+
+// Subscribe implements kubelet.PodSource.
+func (nobody) Subscribe(_ string, handler kubelet.PodHandler) (unsubscribe func()) {
+	handler.Synced()
+	return func() {}
 }

@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kogge-dev/kogge/cluster/stages"
 )
 
 // NodeTemplate says what simulated nodes are like. The zero value makes nodes of 8 processors and 32 GiB.
@@ -74,6 +76,16 @@ func (t NodeTemplate) index(name string) (int, bool) {
 	number, found := strings.CutPrefix(name, cmp.Or(t.Prefix, defaultPrefix))
 	index, err := strconv.Atoi(number)
 	return index, found && err == nil && t.Name(index) == name
+}
+
+// Find is what stages may know of a node by its name; false for one that is not named by the template.
+func (t NodeTemplate) Find(name string) (stages.Node, bool) {
+	index, ours := t.index(name)
+	if !ours || index < 0 || index >= MostNodes {
+		return stages.Node{}, false
+	}
+	n := t.node(index)
+	return stages.Node{Address: n.address, Port: port, PodRange: n.podRange}, true
 }
 
 // node is the index-th node of the template.
