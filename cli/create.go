@@ -30,6 +30,7 @@ type createFlags struct {
 	registries bool
 	simulated  int
 	simulation string
+	stages     []string
 }
 
 func newCreateCluster() *cobra.Command {
@@ -49,6 +50,7 @@ func newCreateCluster() *cobra.Command {
 	command.Flags().IntVar(&flags.nodes, "nodes", 2, "how many nodes")
 	command.Flags().IntVar(&flags.simulated, "simulated-nodes", 0, "how many simulated nodes; without --nodes there are no others then, and no privileges are needed")
 	command.Flags().StringVar(&flags.simulation, "simulation", "", "a file that says what simulated nodes are like and how their pods behave")
+	command.Flags().StringSliceVar(&flags.stages, "stages", nil, "files of Stage objects, as kwok has them, by which objects live")
 	command.Flags().IntVar(&flags.port, "api-server-port", 0, "the API server's port on 127.0.0.1 (default: a free one)")
 	command.Flags().DurationVar(&flags.wait, "wait", 0, "how long to wait for the nodes to be ready (default: not at all)")
 	command.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "the kubeconfig to write to (default: $KUBECONFIG or ~/.kube/config)")
@@ -68,7 +70,7 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 	if err != nil {
 		return err
 	}
-	simulation, err := simulationConfiguration(flags.simulation, flags.name)
+	simulation, err := simulationConfiguration(flags.simulation, flags.stages, flags.name)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/kogge-dev/kogge/cluster"
 	"github.com/kogge-dev/kogge/cluster/fleet"
 	"github.com/kogge-dev/kogge/cluster/pki"
+	"github.com/kogge-dev/kogge/cluster/stages"
 )
 
 // simulation runs the simulated nodes that a file asks for beside an API server.
@@ -59,11 +60,19 @@ func (s *simulation) run(ctx context.Context, server *apiserver.Server, ca *pki.
 			Config: func(user string, groups ...string) *rest.Config {
 				return cluster.InProcess(server.RoundTripper(apiserver.Identity{Name: user, Groups: groups}))
 			},
-			CA: ca, Template: c.Template, Rules: rules, Logger: logger,
+			CA: ca, Template: c.Template, Rules: rules, WithoutPods: stages.OwnPods(c.Stages), Logger: logger,
 		})
 		if err != nil {
 			return nil, err
 		}
+		player, err := stages.New(stages.Options{
+			Stages: c.Stages, Config: cluster.InProcess(server.RoundTripper(apiserver.Identity{Name: "stages", Groups: []string{"system:masters"}})),
+			Node: c.Template.Find, Logger: logger,
+		})
+		if err != nil {
+			return nil, err
+		}
+		group.Go(func() error { return player.Run(ctx) })
 		s.fleet.Store(f)
 		group.Go(func() error { return f.Run(ctx) })
 		return f, nil
@@ -93,7 +102,7 @@ func (s *simulation) follow(ctx context.Context, start func(fleet.Configuration)
 		return err
 	}
 	f := s.fleet.Load()
-	if f == nil && c.Nodes == 0 {
+	if f == nil && c.Nodes == 0 && len(c.Stages) == 0 {
 		return nil
 	}
 	fresh := f == nil
@@ -115,8 +124,8 @@ func (s *simulation) reachable(options *apiserver.Options) {
 	}
 }
 
-// simulationConfiguration is what the user's file says, or else what is usual.
-func simulationConfiguration(file, clusterName string) (fleet.Configuration, error) {
+// simulationConfiguration is what the user's files say, or else what is usual.
+func simulationConfiguration(file string, stageFiles []string, clusterName string) (fleet.Configuration, error) {
 	var c fleet.Configuration
 	if file != "" {
 		var err error
@@ -124,6 +133,11 @@ func simulationConfiguration(file, clusterName string) (fleet.Configuration, err
 			return c, err
 		}
 	}
+	more, err := stages.Load(stageFiles...)
+	if err != nil {
+		return c, err
+	}
+	c.Stages = append(c.Stages, more...)
 	c.Template.Prefix = cmp.Or(c.Template.Prefix, clusterName+"-simulated-")
 	return c, nil
 }

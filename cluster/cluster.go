@@ -24,6 +24,7 @@ import (
 	"github.com/kogge-dev/kogge/cluster/fleet"
 	"github.com/kogge-dev/kogge/cluster/kubeconfig"
 	"github.com/kogge-dev/kogge/cluster/pki"
+	"github.com/kogge-dev/kogge/cluster/stages"
 	"github.com/kogge-dev/kogge/controllers"
 	"github.com/kogge-dev/kogge/scheduler"
 )
@@ -55,6 +56,9 @@ type Options struct {
 	NodeTemplate NodeTemplate
 	// PodRules say how pods on simulated nodes behave that have no annotations about it; the first that matches counts.
 	PodRules []PodRule
+	// Stages are how objects live, in the words of kwok; stages.Load reads them from files. With one for pods, those on simulated nodes
+	// live by these alone.
+	Stages []stages.Stage
 	// Dir keeps the cluster's data, in etcd; empty: memory does, until Stop.
 	Dir string
 	// From is what the cluster begins with, for instance what another one was; nil: with what Dir holds. A Dir is made to hold it
@@ -114,6 +118,11 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err := controllers.Check(o.Controllers); err != nil {
 		return nil, err
 	}
+	for i := range o.Stages {
+		if err := stages.Validate(o.Stages[i]); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.prepare(); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -124,6 +133,9 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, errors.Join(err, c.Stop())
 	}
 	if err := c.AddNodes(o.Nodes); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	if err := c.playStages(); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kogge-dev/kogge/apiserver"
 	"github.com/kogge-dev/kogge/cluster/fleet"
+	"github.com/kogge-dev/kogge/cluster/stages"
 	"github.com/kogge-dev/kogge/kubelet/runtime/simulated"
 )
 
@@ -34,7 +35,7 @@ func (c *Cluster) scale(to func(size int) int) error {
 	defer c.mu.Unlock()
 	if c.fleet == nil {
 		f, err := fleet.New(fleet.Options{
-			Config: c.as, CA: c.ca, Template: c.options.NodeTemplate, Rules: c.options.PodRules, Clock: c.options.Clock, Logger: c.log,
+			Config: c.as, CA: c.ca, Template: c.options.NodeTemplate, Rules: c.options.PodRules, WithoutPods: stages.OwnPods(c.options.Stages), Clock: c.options.Clock, Logger: c.log,
 		})
 		if err != nil {
 			return err
