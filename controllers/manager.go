@@ -36,7 +36,8 @@ func newManager(ctx context.Context, options Options) (manager.Manager, error) {
 		LeaderElection:          options.LeaderElection,
 		LeaderElectionID:        "kube-controller-manager",
 		LeaderElectionNamespace: "kube-system",
-		Cache:                   cache.Options{DefaultTransform: cache.TransformStripManagedFields(), NewInformer: newInformers(logger)},
+		Cache:                   cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		NewCache:                newCache(logger),
 		Client: client.Options{Log: logger, Cache: &client.CacheOptions{
 			EnableReadYourWritesConsistency: ptr.To(true),
 		}},

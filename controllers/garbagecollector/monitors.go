@@ -26,7 +26,7 @@ type monitors struct {
 
 type monitor struct {
 	stop   context.CancelFunc
-	synced cache.InformerSynced
+	synced cache.DoneChecker
 }
 
 // sync starts watches for resources that have none and stops those of resources that are
@@ -84,7 +84,7 @@ func (m *monitors) start(ctx context.Context, resource schema.GroupVersionResour
 	}
 	run, stop := context.WithCancel(ctx)
 	go informer.RunWithContext(run)
-	return &monitor{stop: stop, synced: informer.HasSynced}, nil
+	return &monitor{stop: stop, synced: informer.HasSyncedChecker()}, nil
 }
 
 // onlyWhatMatters keeps the watches' own stores small: they hold every object there is.
@@ -107,11 +107,11 @@ const syncTimeout = 30 * time.Second
 func (m *monitors) waitForFirstLists(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
-	synced := make([]cache.InformerSynced, 0, len(m.running))
+	synced := make([]cache.DoneChecker, 0, len(m.running))
 	for _, running := range m.running {
 		synced = append(synced, running.synced)
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), synced...) && ctx.Err() == context.DeadlineExceeded {
+	if !cache.WaitFor(ctx, "", synced...) && ctx.Err() == context.DeadlineExceeded {
 		m.logger.Warn("not every resource could be listed; collecting with those that could")
 	}
 }
