@@ -130,7 +130,7 @@ func profiling(mux *http.ServeMux) {
 
 // resource serves a request for a resource. Of a group that nobody knows a genuine server speaks in plain text.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request, i *request.Info) {
-	if i.Group != "" && s.discover.Group(i.Group) == nil {
+	if i.Group != "" && !s.discover.Has(i.Group) {
 		http.NotFound(w, r)
 		return
 	}

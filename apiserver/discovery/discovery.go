@@ -26,7 +26,9 @@ type Discovery struct {
 
 	mu        sync.RWMutex
 	resources []*resource.Resource
-	etag      map[bool]string // of the aggregated documents, by whether it is the legacy group's
+	groups    []string            // in order
+	versions  map[string][]string // of each group, the preferred first
+	etag      map[bool]string     // of the aggregated documents, by whether it is the legacy group's
 }
 
 // Add makes resources known.
@@ -39,6 +41,7 @@ func (d *Discovery) Swap(gone []schema.GroupVersionResource, rs ...*resource.Res
 	d.resources = slices.DeleteFunc(d.resources, func(r *resource.Resource) bool { return slices.Contains(gone, r.GVR()) })
 	d.resources = append(d.resources, rs...)
 	slices.SortStableFunc(d.resources, func(a, b *resource.Resource) int { return cmp.Compare(a.Plural, b.Plural) })
+	d.groups, d.versions = versionsOf(d.resources)
 	d.etag = map[bool]string{}
 	for _, legacy := range []bool{true, false} {
 		b, err := json.Marshal(d.aggregated(legacy))
@@ -58,10 +61,10 @@ var priorities = []string{
 	"discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io", "storagemigration.k8s.io",
 }
 
-// versions gives the groups in order, each with its versions, the preferred first.
-func (d *Discovery) versions() ([]string, map[string][]string) {
+// versionsOf gives the groups in order, each with its versions, the preferred first.
+func versionsOf(resources []*resource.Resource) ([]string, map[string][]string) {
 	by := map[string][]string{}
-	for _, r := range d.resources {
+	for _, r := range resources {
 		if !slices.Contains(by[r.Group], r.Version) {
 			by[r.Group] = append(by[r.Group], r.Version)
 		}
@@ -86,10 +89,9 @@ func (d *Discovery) Groups() *metav1.APIGroupList {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	out := &metav1.APIGroupList{Groups: []metav1.APIGroup{}}
-	groups, by := d.versions()
-	for _, g := range groups {
+	for _, g := range d.groups {
 		if g != "" {
-			out.Groups = append(out.Groups, group(g, by[g]))
+			out.Groups = append(out.Groups, group(g, d.versions[g]))
 		}
 	}
 	return out
@@ -108,12 +110,18 @@ func group(name string, versions []string) metav1.APIGroup {
 func (d *Discovery) Group(name string) *metav1.APIGroup {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	_, by := d.versions()
-	if name == "" || len(by[name]) == 0 {
+	if name == "" || len(d.versions[name]) == 0 {
 		return nil
 	}
-	g := group(name, by[name])
+	g := group(name, d.versions[name])
 	return &g
+}
+
+// Has says whether there is a group of this name.
+func (d *Discovery) Has(name string) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.versions[name]) > 0
 }
 
 // Legacy is the document of /api.
@@ -183,14 +191,13 @@ func (d *Discovery) Custom(group string) bool {
 // aggregated is the one document of all groups, or of the legacy group. The caller holds mu.
 func (d *Discovery) aggregated(legacy bool) *apidiscoveryv2.APIGroupDiscoveryList {
 	out := &apidiscoveryv2.APIGroupDiscoveryList{Items: []apidiscoveryv2.APIGroupDiscovery{}}
-	groups, by := d.versions()
-	for _, g := range groups {
+	for _, g := range d.groups {
 		if (g == "") != legacy {
 			continue
 		}
 		item := apidiscoveryv2.APIGroupDiscovery{}
 		item.Name = g
-		for _, v := range by[g] {
+		for _, v := range d.versions[g] {
 			item.Versions = append(item.Versions, d.version(schema.GroupVersion{Group: g, Version: v}))
 		}
 		out.Items = append(out.Items, item)
