@@ -8,11 +8,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/kogge-dev/kogge/apiserver/schemas"
 )
 
 // types are all Go types that are served. The scheme is the process's own: what others add to client-go's is theirs.
@@ -28,9 +29,13 @@ var types = sync.OnceValue(func() *runtime.Scheme {
 
 type typeConverter = managedfields.TypeConverter
 
-// builtinTypes are the schemas of the kinds that client-go knows. All servers of a process share them: they take 20 MiB.
+// builtinTypes are the schemas of the kinds that client-go knows. All servers of a process share them.
 var builtinTypes = lazyTypes(func() typeConverter {
-	return &trusting{typeConverter: applyconfigurations.NewTypeConverter(scheme.Scheme)}
+	parser, err := schemas.Parser()
+	if err != nil {
+		panic(fmt.Sprintf("the embedded schemas: %v", err)) // they are a constant
+	}
+	return &trusting{typeConverter: managedfields.NewSchemeTypeConverter(scheme.Scheme, parser)}
 })
 
 // trusting doesn't check what can't be wrong: an object of a Go type has the form of its schema. Only an apply's configuration, in
