@@ -79,10 +79,8 @@ func Run(ctx context.Context, options Options) error {
 		},
 		RootCA: options.RootCA, SigningCA: options.SigningCA, ClusterCIDR: options.ClusterCIDR, NodeCIDRMaskSize: options.NodeCIDRMaskSize,
 	}
-	for _, c := range chosen {
-		if err := c.Add(env); err != nil {
-			return err
-		}
+	if err := addInTurn(env, chosen); err != nil {
+		return err
 	}
 	if err := m.Start(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run controllers: %w", err)

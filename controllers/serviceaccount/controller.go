@@ -20,6 +20,7 @@ const name = "serviceaccount-controller"
 // Component is the controller of default ServiceAccounts.
 var Component = component.Component{
 	Name:    name,
+	First:   true,
 	Watches: []string{"namespaces", "serviceaccounts"},
 	Writes:  []string{"serviceaccounts:create default"},
 	Add:     add,

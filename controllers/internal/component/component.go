@@ -22,6 +22,8 @@ type Component struct {
 	Name string
 	// Off controllers run only when they are named: "*" does not mean them.
 	Off bool
+	// First controllers begin before the others: users of a cluster that has just begun wait for what they make.
+	First bool
 	// Watches lists the resources that wake the controller, as group/resource.
 	Watches []string
 	// Writes lists what this controller and no other writes, as
