@@ -60,7 +60,7 @@ func Decode(r io.Reader) ([]Stage, error) {
 type head struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        struct {
-		Name string `json:"name"`
+		Name any `json:"name"` // other kinds may have what they like
 	} `json:"metadata"`
 	Items []json.RawMessage `json:"items"`
 }
@@ -81,12 +81,12 @@ func decodeDocument(all []Stage, document []byte) ([]Stage, error) {
 		return all, nil
 	}
 	if kind.Version != version {
-		return nil, fmt.Errorf("Stage %q: version %s is not known, only %s", h.Metadata.Name, kind.Version, version)
+		return nil, fmt.Errorf("Stage %v: version %s is not known, only %s", h.Metadata.Name, kind.Version, version)
 	}
 	var s Stage
 	unknown, err := strictjson.UnmarshalStrict(document, &s)
 	if err := errors.Join(append(unknown, err)...); err != nil {
-		return nil, fmt.Errorf("Stage %q: %w", h.Metadata.Name, err)
+		return nil, fmt.Errorf("Stage %v: %w", h.Metadata.Name, err)
 	}
 	return append(all, s), Validate(s)
 }

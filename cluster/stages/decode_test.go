@@ -32,9 +32,9 @@ func TestStagesAreRefused(t *testing.T) {
 	for spec, want := range map[string]string{
 		`{resourceRef: {}}`:                                                                                    `Stage.kwok.x-k8s.io "x" is invalid: spec.resourceRef.kind: Required value`,
 		`{resourceRef: {apiGroup: a/b/c, kind: Pod}}`:                                                          `spec.resourceRef.apiGroup: Invalid value: "a/b/c"`,
-		`{` + ok + `weights: 1}`:                                                                               `Stage "x": unknown field "spec.weights"`,
+		`{` + ok + `weights: 1}`:                                                                               `Stage x: unknown field "spec.weights"`,
 		`{` + ok + `weight: -1}`:                                                                               `spec.weight: Invalid value: -1: must be greater than or equal to 0`,
-		`{` + ok + `weight: much}`:                                                                             `Stage "x": json: cannot unmarshal`,
+		`{` + ok + `weight: much}`:                                                                             `Stage x: json: cannot unmarshal`,
 		`{` + ok + `weightFrom: {expressionFrom: ".a["}}`:                                                      `spec.weightFrom: Invalid value: ".a["`,
 		`{` + ok + `delay: {durationMilliseconds: -1}}`:                                                        `spec.delay.durationMilliseconds: Invalid value: -1`,
 		`{` + ok + `delay: {jitterDurationFrom: {cel: {expression: "self."}}}}`:                                `spec.delay.jitterDurationFrom: Invalid value: "self."`,

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kogge-dev/kogge/cluster"
+	"github.com/kogge-dev/kogge/cluster/faults"
 	"github.com/kogge-dev/kogge/cluster/fleet"
 	"github.com/kogge-dev/kogge/cluster/stages"
 )
@@ -64,6 +66,11 @@ func (h theatre) await(t *testing.T, resource schema.GroupVersionResource, names
 		w, err := objects.Watch(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name).String()})
 		if err != nil {
 			t.Fatal(err)
+		}
+		// Of one that is gone already, the watch says nothing.
+		if _, err := objects.Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) && wanted(nil) {
+			w.Stop()
+			return last
 		}
 		for e := range w.ResultChan() {
 			last, _ = e.Object.(*unstructured.Unstructured)
@@ -199,13 +206,17 @@ func TestPodsCrashByLabel(t *testing.T) {
 	})
 	h.await(t, pods, "default", "actor", phase("Running"))
 	h.clock.Step(time.Hour)
-	pod := h.await(t, pods, "default", "actor", func(o *unstructured.Unstructured) bool { return status(o, "Ready") == "False" })
-	list, _ := at(pod, "status", "containerStatuses").([]any)
-	container, _ := list[0].(map[string]any)
-	state, _ := container["state"].(map[string]any)
-	waiting, _ := state["waiting"].(map[string]any)
-	if waiting["reason"] != "CrashLoopBackOff" || container["restartCount"] != int64(1) || state["running"] != nil {
-		t.Errorf("container %v", container)
+	var container corev1.ContainerStatus
+	h.await(t, pods, "default", "actor", func(o *unstructured.Unstructured) bool {
+		var pod corev1.Pod
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &pod); err != nil {
+			t.Fatal(err)
+		}
+		container = pod.Status.ContainerStatuses[0]
+		return container.State.Waiting != nil
+	})
+	if container.State.Waiting.Reason != "CrashLoopBackOff" || container.RestartCount != 1 || container.State.Running != nil || container.Ready {
+		t.Errorf("container %+v", container)
 	}
 	h.event(t, "BackOff")
 }
@@ -279,6 +290,24 @@ func TestPodsOfOthersAreLeftAlone(t *testing.T) {
 	if o := h.await(t, pods, "default", "audience", func(o *unstructured.Unstructured) bool { return o != nil }); !phase("Pending")(o) {
 		t.Errorf("a pod of another node: %v", o.Object["status"])
 	}
+}
+
+func TestFailuresAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	h := open(t, 1, "testdata/pods.yaml")
+	writes := faults.Match{User: "stages", Verbs: []string{"patch", "delete"}, Resources: []string{"pods", "pods/status"}}
+	failing := h.Faults().Add(faults.Fault{Match: writes, Count: 1, Error: faults.Internal()})
+	h.pod(t, func(*corev1.Pod) {})
+	h.await(t, pods, "default", "actor", phase("Running"))
+	if failing.Hits() != 1 {
+		t.Errorf("%d requests failed", failing.Hits())
+	}
+	// An answer that is lost: what was done is found.
+	h.Faults().Add(faults.Fault{Match: writes, Count: 1, Drop: true, Late: true})
+	if err := h.clients.CoreV1().Pods("default").Delete(t.Context(), "actor", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	h.await(t, pods, "default", "actor", gone)
 }
 
 func TestWrongStagesAreRefused(t *testing.T) {
