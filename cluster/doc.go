@@ -18,7 +18,7 @@
 // Options.Clock is seen by all that concerns objects: their timestamps, conditions and deletions, the tokens
 // of ServiceAccounts, the life of Events, all controllers with their retries (CronJobs, TTLs of Jobs, leases
 // and the life of nodes, evictions, windows of autoscalers), the scheduler's backoffs, and kubelets with
-// their probes, restarts and simulated containers. A Clock goes on by itself and can be stepped:
+// their probes, restarts and simulated containers; the delays of Stages. A Clock goes on by itself and can be stepped:
 //
 //	clock := cluster.NewClock(time.Time{})
 //	c := cluster.ForTest(t, cluster.Options{Clock: clock, Nodes: 1})
