@@ -46,7 +46,7 @@ func BenchmarkTransition(b *testing.B) {
 	}
 	var compiled []*stage
 	for i := range all {
-		made, _ := compile(&all[i])
+		made, _ := compile(&all[i], time.Now)
 		compiled = append(compiled, made)
 	}
 	w := worldOf(time.Now())

@@ -3,6 +3,7 @@ package stages
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -24,8 +25,8 @@ type object = map[string]any
 // condition tells whether an object is meant.
 type condition func(object) bool
 
-// compile makes a Stage ready; it gives nil for one without a selector, which is for no object.
-func compile(s *Stage) (*stage, field.ErrorList) {
+// compile makes a Stage ready, whose expressions go by the clock; it gives nil for one without a selector, which is for no object.
+func compile(s *Stage, now func() time.Time) (*stage, field.ErrorList) {
 	spec := field.NewPath("spec")
 	c := &stage{name: s.Name}
 	var failures, more field.ErrorList
@@ -37,18 +38,18 @@ func compile(s *Stage) (*stage, field.ErrorList) {
 		failures = append(failures, field.Invalid(spec.Child("resourceRef", "apiGroup"), s.Spec.ResourceRef.APIGroup, err.Error()))
 	}
 	if s.Spec.Selector != nil {
-		c.match, more = compileSelector(s.Spec.Selector, spec.Child("selector"))
+		c.match, more = compileSelector(s.Spec.Selector, spec.Child("selector"), now)
 		failures = append(failures, more...)
 	}
 	if s.Spec.Weight < 0 {
 		failures = append(failures, notNegative(spec.Child("weight"), s.Spec.Weight))
 	}
-	from, err := compileExpression(s.Spec.WeightFrom)
+	from, err := compileExpression(s.Spec.WeightFrom, now)
 	if err != nil {
 		failures = append(failures, field.Invalid(spec.Child("weightFrom"), s.Spec.WeightFrom.text(), err.Error()))
 	}
 	c.weight = weightOf(s.Spec.Weight, from)
-	c.delay, more = compileDelay(s.Spec.Delay, spec.Child("delay"))
+	c.delay, more = compileDelay(s.Spec.Delay, spec.Child("delay"), now)
 	failures = append(failures, more...)
 	c.steps, more = compileSteps(s, spec)
 	failures = append(failures, more...)

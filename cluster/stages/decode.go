@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,7 +94,7 @@ func decodeDocument(all []Stage, document []byte) ([]Stage, error) {
 
 // Validate says what is wrong with a Stage, as the API server would.
 func Validate(s Stage) error {
-	if _, failures := compile(&s); len(failures) > 0 {
+	if _, failures := compile(&s, time.Now); len(failures) > 0 {
 		return apierrors.NewInvalid(groupKind, s.Name, failures)
 	}
 	return nil

@@ -18,36 +18,36 @@ type span struct {
 	from  expression
 }
 
-func compileDelay(d *Delay, path *field.Path) (*delay, field.ErrorList) {
+func compileDelay(d *Delay, path *field.Path, now func() time.Time) (*delay, field.ErrorList) {
 	if d == nil {
 		return nil, nil
 	}
-	duration, failures := compileSpan(d.DurationMilliseconds, d.DurationFrom, path, "durationMilliseconds", "durationFrom")
+	duration, failures := compileSpan(d.DurationMilliseconds, d.DurationFrom, path, "duration", now)
 	if duration.usual == nil {
 		duration.usual = new(time.Duration)
 	}
 	made := &delay{duration: duration}
 	if d.JitterDurationMilliseconds != nil || d.JitterDurationFrom != nil {
-		jitter, more := compileSpan(d.JitterDurationMilliseconds, d.JitterDurationFrom, path, "jitterDurationMilliseconds", "jitterDurationFrom")
+		jitter, more := compileSpan(d.JitterDurationMilliseconds, d.JitterDurationFrom, path, "jitterDuration", now)
 		failures = append(failures, more...)
 		made.jitter = &jitter
 	}
 	return made, failures
 }
 
-func compileSpan(milliseconds *int64, from *ExpressionFrom, path *field.Path, usualName, fromName string) (span, field.ErrorList) {
+func compileSpan(milliseconds *int64, from *ExpressionFrom, path *field.Path, name string, now func() time.Time) (span, field.ErrorList) {
 	var s span
 	var failures field.ErrorList
 	if milliseconds != nil {
 		usual := time.Duration(*milliseconds) * time.Millisecond
 		s.usual = &usual
 		if usual < 0 {
-			failures = append(failures, notNegative(path.Child(usualName), *milliseconds))
+			failures = append(failures, notNegative(path.Child(name+"Milliseconds"), *milliseconds))
 		}
 	}
 	var err error
-	if s.from, err = compileExpression(from); err != nil {
-		failures = append(failures, field.Invalid(path.Child(fromName), from.text(), err.Error()))
+	if s.from, err = compileExpression(from, now); err != nil {
+		failures = append(failures, field.Invalid(path.Child(name+"From"), from.text(), err.Error()))
 	}
 	return s, failures
 }

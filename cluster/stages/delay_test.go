@@ -7,7 +7,7 @@ import (
 
 func TestDelay(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	now := testClock()
 	o := object{"metadata": map[string]any{
 		"deletionTimestamp": "2030-01-01T12:00:30Z",
 		"annotations":       map[string]any{"long": "2m", "short": "100ms", "empty": "", "bad": "soon", "past": "2030-01-01T11:59:50Z"},
@@ -32,6 +32,7 @@ func TestDelay(t *testing.T) {
 		`durationFrom: {cel: {expression: "self.metadata.annotations.short"}}`:                                                100 * time.Millisecond,
 		`durationFrom: {cel: {expression: "timestamp(self.metadata.deletionTimestamp) - timestamp('2030-01-01T12:00:29Z')"}}`: time.Second,
 		`durationFrom: {cel: {expression: "timestamp(self.metadata.deletionTimestamp)"}}`:                                     30 * time.Second,
+		`durationFrom: {cel: {expression: "timestamp(self.metadata.deletionTimestamp) - Now()"}}`:                             30 * time.Second,
 		`durationFrom: {cel: {expression: "2.0 * 1000000000.0"}}`:                                                             2 * time.Second,
 	} {
 		s := stageOf(t, "resourceRef: {kind: Pod}\nselector: {}\ndelay: {"+delay+"}")

@@ -1,7 +1,8 @@
 package stages
 
 import (
-	"github.com/google/cel-go/cel"
+	"time"
+
 	"github.com/itchyny/gojq"
 )
 
@@ -45,16 +46,12 @@ func compileQuery(expression string) (query, error) {
 type expression func(object) any
 
 // compileExpression gives nil for nil.
-func compileExpression(from *ExpressionFrom) (expression, error) {
+func compileExpression(from *ExpressionFrom, now func() time.Time) (expression, error) {
 	switch {
 	case from == nil:
 		return nil, nil
 	case from.CEL != nil:
-		program, err := compileCEL(from.CEL.Expression)
-		if err != nil {
-			return nil, err
-		}
-		return func(o object) any { return valueOf(program, o) }, nil
+		return compileCEL(from.CEL.Expression, now)
 	}
 	find, err := compileQuery(from.text())
 	if err != nil {
@@ -79,20 +76,4 @@ func (e *ExpressionFrom) text() string {
 		return e.JQ.Expression
 	}
 	return e.ExpressionFrom
-}
-
-// valueOf gives what a CEL program says of an object, its numbers as int64; nil when it ends with an error.
-func valueOf(program cel.Program, o object) any {
-	out, _, err := program.Eval(map[string]any{"self": o})
-	if err != nil {
-		return nil
-	}
-	switch value := out.Value().(type) {
-	case float64:
-		return int64(value)
-	case uint64:
-		return int64(value)
-	default:
-		return value
-	}
 }

@@ -3,12 +3,13 @@ package stages
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // compileSelector gives the conditions that must all hold.
-func compileSelector(s *Selector, path *field.Path) ([]condition, field.ErrorList) {
+func compileSelector(s *Selector, path *field.Path, now func() time.Time) ([]condition, field.ErrorList) {
 	var all []condition
 	var failures field.ErrorList
 	if len(s.MatchLabels) > 0 {
@@ -18,7 +19,7 @@ func compileSelector(s *Selector, path *field.Path) ([]condition, field.ErrorLis
 		all = append(all, hasPairs("annotations", s.MatchAnnotations))
 	}
 	for i := range s.MatchExpressions {
-		made, failure := compileMatch(&s.MatchExpressions[i], path.Child("matchExpressions").Index(i))
+		made, failure := compileMatch(&s.MatchExpressions[i], path.Child("matchExpressions").Index(i), now)
 		if failure != nil {
 			failures = append(failures, failure)
 			continue
@@ -42,17 +43,17 @@ func hasPairs(where string, pairs map[string]string) condition {
 	}
 }
 
-func compileMatch(m *MatchExpression, path *field.Path) (condition, *field.Error) {
+func compileMatch(m *MatchExpression, path *field.Path, now func() time.Time) (condition, *field.Error) {
 	r := &m.Requirement
 	switch {
 	case m.JQ != nil:
 		r, path = m.JQ, path.Child("jq")
 	case m.CEL != nil:
-		program, err := compileCEL(m.CEL.Expression)
+		says, err := compileCEL(m.CEL.Expression, now)
 		if err != nil {
 			return nil, field.Invalid(path.Child("cel", "expression"), m.CEL.Expression, err.Error())
 		}
-		return func(o object) bool { return valueOf(program, o) == true }, nil
+		return func(o object) bool { return says(o) == true }, nil
 	case r.Key == "":
 		return nil, field.Required(path.Child("key"), "or cel, or jq")
 	}

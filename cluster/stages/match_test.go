@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/itchyny/gojq"
 	"sigs.k8s.io/yaml"
@@ -37,6 +38,9 @@ func whole(value any) any {
 	}
 	return value
 }
+
+// testClock always shows the same.
+func testClock() time.Time { return time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 const actor = `
 kind: Pod
@@ -84,7 +88,7 @@ func TestMatch(t *testing.T) {
 		`matchExpressions: [{cel: {expression: "self.status.phase in ['Running']"}}]`:                                                   true,
 		`matchExpressions: [{cel: {expression: "has(self.metadata.deletionTimestamp)"}}]`:                                               false,
 		`matchExpressions: [{cel: {expression: "self.spec.absent == 'x'"}}]`:                                                            false,
-		`matchExpressions: [{cel: {expression: "self.spec.priority > 6 && Now() > timestamp('2020-01-01T00:00:00Z')"}}]`:                true,
+		`matchExpressions: [{cel: {expression: "self.spec.priority > 6 && Now() == timestamp('2030-01-01T12:00:00Z')"}}]`:               true,
 	} {
 		t.Run(selector, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +115,7 @@ func stageOf(t testing.TB, spec string) *stage {
 	if err := yaml.UnmarshalStrict([]byte("spec:\n  "+strings.ReplaceAll(spec, "\n", "\n  ")), &s); err != nil {
 		t.Fatal(err)
 	}
-	made, failures := compile(&s)
+	made, failures := compile(&s, testClock)
 	if len(failures) > 0 {
 		t.Fatal(failures.ToAggregate())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -60,10 +61,11 @@ func New(o Options) (*Player, error) {
 	}
 	p := &Player{options: o, byKind: map[schema.GroupVersionKind][]*stage{}, chance: rand.Int64N}
 	for i := range o.Stages {
-		if err := Validate(o.Stages[i]); err != nil {
-			return nil, err
+		made, failures := compile(&o.Stages[i], o.Clock.Now)
+		if len(failures) > 0 {
+			return nil, apierrors.NewInvalid(groupKind, o.Stages[i].Name, failures)
 		}
-		if made, _ := compile(&o.Stages[i]); made != nil {
+		if made != nil {
 			p.byKind[made.kind] = append(p.byKind[made.kind], made)
 		}
 	}
@@ -94,6 +96,9 @@ func (p *Player) Run(ctx context.Context) error {
 	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "stages"})
 	for kind, all := range p.byKind {
 		group.Go(func() error {
+			if _, err := p.kinds.find(kind); errors.Is(err, errNoKind) {
+				p.options.Logger.Info("stages wait for their kind to be defined", "kind", kind.String())
+			}
 			found, err := p.kinds.await(ctx, kind)
 			if err != nil {
 				if ctx.Err() != nil {
