@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,27 +16,25 @@ import (
 // headStart bounds how long the first controllers begin alone, should what they watch not come.
 const headStart = time.Second
 
-// addInTurn adds the controllers that begin first, and has the manager add the others once those know what there is. Without
-// leaving the processor to them they would be ready when everybody is.
+// addInTurn adds the controllers. Those that don't begin first wait until the first know what there is: without the processor for
+// themselves, these would be ready when everybody is.
 func addInTurn(env component.Environment, chosen []component.Component) error {
-	add := func(first bool) error {
-		for _, c := range chosen {
-			if c.First != first {
-				continue
-			}
-			if err := c.Add(env); err != nil {
-				return err
-			}
+	turn := make(chan struct{})
+	waiting := env
+	waiting.Manager = turnstile{Manager: env.Manager, turn: turn}
+	for _, c := range chosen {
+		with := waiting
+		if c.First {
+			with = env
 		}
-		return nil
-	}
-	if err := add(true); err != nil {
-		return err
+		if err := c.Add(with); err != nil {
+			return err
+		}
 	}
 	return env.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		awaitFirst(ctx, env.Manager.GetCache())
-		if err := add(false); err != nil && ctx.Err() == nil {
-			return err
+		defer close(turn)
+		if slices.ContainsFunc(chosen, func(c component.Component) bool { return c.First }) {
+			awaitFirst(ctx, env.Manager.GetCache())
 		}
 		return nil
 	}))
@@ -50,4 +49,23 @@ func awaitFirst(ctx context.Context, informers cache.Informers) {
 			return // the others need not wait for what is late
 		}
 	}
+}
+
+// turnstile is a manager that starts what is added when its turn has come. A manager itself must not be added to once it runs: while it
+// stops, both would wait for each other.
+type turnstile struct {
+	manager.Manager
+	turn <-chan struct{}
+}
+
+// Add adds what waits for its turn.
+func (t turnstile) Add(r manager.Runnable) error {
+	return t.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		select {
+		case <-t.turn:
+			return r.Start(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	}))
 }
