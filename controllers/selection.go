@@ -39,3 +39,9 @@ func Check(enabled []string) error {
 	_, err := selected(all, enabled)
 	return err
 }
+
+// Enabled says whether a controller runs by such a list.
+func Enabled(enabled []string, name string) bool {
+	chosen, err := selected(all, enabled)
+	return err == nil && slices.ContainsFunc(chosen, func(c component.Component) bool { return c.Name == name })
+}

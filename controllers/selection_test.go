@@ -40,3 +40,15 @@ func TestSelected(t *testing.T) {
 		})
 	}
 }
+
+func TestEnabled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		enabled []string
+		want    bool
+	}{{nil, true}, {[]string{"*"}, true}, {[]string{}, false}, {[]string{"*", "-job-controller"}, false}, {[]string{"namespace-controller"}, false}} {
+		if got := Enabled(c.enabled, "job-controller"); got != c.want {
+			t.Errorf("%q: %t", c.enabled, got)
+		}
+	}
+}
