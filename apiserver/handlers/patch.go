@@ -141,11 +141,7 @@ func (s *Scope) target() patch.Target {
 			return wire.AppendObject(nil, s.head(), body), nil
 		},
 		Decode: func(data []byte, into runtime.Object, strict bool) error {
-			err := s.decodePatched(data, into, gvk, strict)
-			if err == nil || runtime.IsStrictDecodingError(err) {
-				s.setDefaults(into.(resource.Object))
-			}
-			return err
+			return s.decodePatched(data, into, gvk, strict)
 		},
 		Default: func(o runtime.Object) { s.setDefaults(o.(resource.Object)) },
 	}

@@ -56,6 +56,13 @@ type Target struct {
 	Default func(runtime.Object)
 }
 
+// complete sets what a patched object leaves out.
+func (t Target) complete(obj runtime.Object) {
+	if t.Default != nil {
+		t.Default(obj)
+	}
+}
+
 func (p *Patch) strict() bool { return p.Directive != metav1.FieldValidationIgnore }
 
 // Check refuses a body that can't be a patch of its type.
@@ -80,6 +87,11 @@ func (p *Patch) Apply(current runtime.Object, t Target) (runtime.Object, error) 
 	if p.Type == types.StrategicMergePatchType {
 		return p.strategic(current, t)
 	}
+	if p.Type == types.MergePatchType {
+		if obj := p.mergePart(current, t); obj != nil {
+			return obj, nil
+		}
+	}
 	before, err := t.Encode(current)
 	if err != nil {
 		return nil, err
@@ -99,7 +111,39 @@ func (p *Patch) Apply(current runtime.Object, t Target) (runtime.Object, error) 
 	} else if err != nil {
 		return nil, invalid(string(after), err)
 	}
-	return obj, p.settle(found, string(after))
+	if err := p.settle(found, string(after)); err != nil {
+		return nil, err
+	}
+	t.complete(obj)
+	return obj, nil
+}
+
+// mergePart does a merge patch on the fields that it names. It gives nil where anything is not as it should be: then the whole is to be
+// merged, of which errors tell.
+func (p *Patch) mergePart(current runtime.Object, t Target) runtime.Object {
+	change := map[string]any{}
+	if found, err := kjson.UnmarshalStrict(p.Body, &change); err != nil || len(found) > 0 {
+		return nil
+	}
+	touched := touchedBy(change, current)
+	if touched == nil {
+		return nil
+	}
+	before, err := t.Encode(touched.of(current))
+	if err != nil {
+		return nil
+	}
+	after, err := jsonpatch.MergePatch(before, p.Body)
+	if err != nil {
+		return nil
+	}
+	obj := t.New()
+	if err := t.Decode(after, obj, p.strict()); err != nil {
+		return nil
+	}
+	touched.complete(obj, current)
+	t.complete(obj)
+	return obj
 }
 
 // settle turns what was found unfit into warnings or an error.
@@ -179,12 +223,9 @@ func (p *Patch) merge(before []byte) (after []byte, found []error, err error) {
 
 // strategic merges by the patch strategies that stand in the tags of the object's Go type.
 func (p *Patch) strategic(current runtime.Object, t Target) (runtime.Object, error) {
-	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(current)
-	if err != nil {
-		return nil, err
-	}
 	change := map[string]any{}
 	var found []error
+	var err error
 	if p.strict() {
 		found, err = kjson.UnmarshalStrict(p.Body, &change)
 	} else {
@@ -192,6 +233,11 @@ func (p *Patch) strategic(current runtime.Object, t Target) (runtime.Object, err
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	touched := touchedBy(change, current)
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(touched.of(current))
+	if err != nil {
+		return nil, err
 	}
 	after, err := mergeStrategically(before, change, t.New())
 	if err != nil {
@@ -207,9 +253,8 @@ func (p *Patch) strategic(current runtime.Object, t Target) (runtime.Object, err
 	if err := p.settle(found, fmt.Sprintf("%+v", change)); err != nil {
 		return nil, err
 	}
-	if t.Default != nil {
-		t.Default(obj)
-	}
+	touched.complete(obj, current)
+	t.complete(obj)
 	return obj, nil
 }
 

@@ -103,17 +103,42 @@ func (c converter) Default(obj runtime.Object) {
 	}
 }
 
-// manage records that the manager set what differs between the two objects. Objects come out without kind and apiVersion.
+// manage records that the manager set what differs between the two objects. Live stays as it is. Objects come out without kind and
+// apiVersion.
 func (r *Registry) manage(live, obj resource.Object, o WriteOptions) resource.Object {
-	gvk := r.Resource.GVK()
-	live.GetObjectKind().SetGroupVersionKind(gvk)
-	if !r.Resource.Whole { // a tree tells by itself what it is, be it another kind than is wanted
-		obj.GetObjectKind().SetGroupVersionKind(gvk)
+	if r.Resource.Whole {
+		live = live.DeepCopyObject().(resource.Object)
+		live.GetObjectKind().SetGroupVersionKind(r.Resource.GVK()) // obj, a tree, tells by itself what it is, be it another kind than is wanted
+		return r.managed(live, obj, o)
 	}
+	before, after := differing(live, obj)
+	before.GetObjectKind().SetGroupVersionKind(r.Resource.GVK())
+	after.GetObjectKind().SetGroupVersionKind(r.Resource.GVK())
+	obj.SetManagedFields(r.managed(before, after, o).GetManagedFields())
+	resource.Untype(obj)
+	return obj
+}
+
+func (r *Registry) managed(live, obj resource.Object, o WriteOptions) resource.Object {
 	out := r.managers[o.Subresource].UpdateNoErrors(live, obj, o.Manager).(resource.Object)
-	resource.Untype(live)
 	resource.Untype(out)
 	return out
+}
+
+// differing makes shallow copies of two objects of one Go type that lack the fields which are the same in both, beside the metadata: who manages
+// what then costs what the change is, not what the object is. A change of status leaves the specification out.
+func differing(a, b resource.Object) (resource.Object, resource.Object) {
+	x, y := reflect.New(reflect.TypeOf(a).Elem()), reflect.New(reflect.TypeOf(b).Elem())
+	x.Elem().Set(reflect.ValueOf(a).Elem())
+	y.Elem().Set(reflect.ValueOf(b).Elem())
+	for i := range x.Elem().NumField() {
+		f, g := x.Elem().Field(i), y.Elem().Field(i)
+		if !x.Elem().Type().Field(i).Anonymous && reflect.DeepEqual(f.Interface(), g.Interface()) {
+			f.SetZero()
+			g.SetZero()
+		}
+	}
+	return x.Interface().(resource.Object), y.Interface().(resource.Object)
 }
 
 // Apply merges an applied configuration into the live object. Force takes over fields from other managers.

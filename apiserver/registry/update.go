@@ -257,7 +257,7 @@ func (r *Registry) createByUpdate(ctx context.Context, namespace, name, key stri
 // Replace makes the wanted object of an update that sends the whole: managed fields and mutating admission applied.
 func (r *Registry) Replace(ctx context.Context, namespace string, live resource.Object, exists bool, obj resource.Object, o WriteOptions) (resource.Object, error) {
 	dedupOwners(ctx, obj, "")
-	obj = r.manage(live.DeepCopyObject().(resource.Object), obj, o)
+	obj = r.manage(live, obj, o)
 	return r.admit(ctx, namespace, live, exists, obj, o)
 }
 
@@ -276,7 +276,7 @@ func (r *Registry) admit(ctx context.Context, namespace string, live resource.Ob
 // Patched makes the wanted object of a patch's outcome, like Replace. An applied configuration has its managed fields already.
 func (r *Registry) Patched(ctx context.Context, namespace string, live resource.Object, exists bool, obj resource.Object, o WriteOptions, applied bool) (resource.Object, error) {
 	if !applied {
-		obj = r.manage(live.DeepCopyObject().(resource.Object), obj, o)
+		obj = r.manage(live, obj, o)
 	}
 	return r.admit(ctx, namespace, live, exists, obj, o)
 }
