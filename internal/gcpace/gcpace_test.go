@@ -16,7 +16,10 @@ func TestRoom(t *testing.T) {
 		room    uint64
 		percent int
 	}{
-		{"just begun", 0, 0, 64 * mib, 6400},
+		{"just begun", 0, 0, 128 * mib, 12800},
+		{"small and hot", 16 * mib, 100 * time.Millisecond, 128 * mib, 800},
+		{"middling and hot", 150 * mib, 400 * time.Millisecond, 300 * mib, 200},
+		{"large and hot", 400 * mib, 400 * time.Millisecond, 320 * mib, 80},
 		{"small and busy", 16 * mib, time.Second, 64 * mib, 400},
 		{"middling and busy", 100 * mib, time.Second, 100 * mib, 100},
 		{"large and busy", 400 * mib, time.Second, 192 * mib, 48},

@@ -7,6 +7,7 @@ import "time"
 const (
 	busyLeast = 64 << 20
 	busyMost  = 192 << 20
+	hotMost   = 320 << 20
 	idleLeast = 16 << 20
 	idleMost  = 64 << 20
 )
@@ -14,6 +15,9 @@ const (
 // idleFrom is from how long a time between two collections on a process counts as idle. The runtime collects every
 // two minutes of its own accord.
 const idleFrom = 20 * time.Second
+
+// hotBelow is the time between two collections below which a process does little else than collect: it gets twice the room.
+const hotBelow = time.Second / 2
 
 // settling is how long a process that starts is left alone: it is busy for a moment only, and what it took then it
 // would keep.
@@ -24,6 +28,9 @@ const settling = 10 * time.Second
 func room(live uint64, since time.Duration) uint64 {
 	if since >= idleFrom {
 		return max(min(max(live/2, idleLeast), idleMost), live/8)
+	}
+	if since < hotBelow {
+		return max(min(max(2*live, 2*busyLeast), hotMost), live/3)
 	}
 	return max(min(max(live, busyLeast), busyMost), live/3)
 }
