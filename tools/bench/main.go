@@ -20,10 +20,10 @@ func main() {
 	flag.StringVar(&b.bin, "bin", "bin", "folder of the binaries")
 	flag.StringVar(&b.example, "example", "manifests/examples/nginx.yaml", "manifest of the rollout that is measured")
 	steps := flag.String("steps", "", "regular expression: the steps of load to run, in their order")
-	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop, envtest, placing and cluster")
+	only := flag.String("only", "", "regular expression: the parts to run, of start, load, stop, envtest, placing, simulation and cluster")
 	flag.StringVar(&b.profiles, "profiles", "", "folder for profiles of ours under load; they cost time")
 	flag.StringVar(&b.sides, "sides", "both", "which control planes: both, genuine, ours")
-	flag.IntVar(&b.nodes, "nodes", 1000, "how many nodes there are in placing, whose workloads are steps too")
+	flag.IntVar(&b.nodes, "nodes", 1000, "how many nodes there are in placing, whose workloads are steps too, and in simulation")
 	flag.Parse()
 	ctrllog.SetLogger(logr.Discard()) // managers of controllers have loggers of their own
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -106,6 +106,15 @@ func (b *bench) run(ctx context.Context) error {
 		err := measurePlacing(ctx, name, bin, b.nodes, b.steps.MatchString, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
 		if err != nil {
 			return errors.Join(fmt.Errorf("placing, %s: %w", name, err), b.table.print(os.Stdout))
+		}
+	}
+	for _, name := range []string{"genuine", "ours"} {
+		if !b.only.MatchString("simulation") || b.sides != "both" && b.sides != name {
+			continue
+		}
+		err := measureSimulation(ctx, name, bin, b.nodes, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
+		if err != nil {
+			return errors.Join(fmt.Errorf("simulation, %s: %w", name, err), b.table.print(os.Stdout))
 		}
 	}
 	if b.only.MatchString("cluster") && b.sides != "genuine" {

@@ -121,11 +121,16 @@ func renew(ctx context.Context, cs clients) {
 	}
 }
 
-// awaitBound watches a namespace from now on and says when so many of its pods have a node. A watch that ends, as a server
-// may end one that can't keep up, is taken up where it was.
+// awaitBound watches a namespace from now on and says when so many of its pods have a node.
 func awaitBound(ctx context.Context, c *kubernetes.Clientset, namespace string, n int) (<-chan error, error) {
+	return awaitPods(ctx, c, namespace, "spec.nodeName!=", n)
+}
+
+// awaitPods watches a namespace from now on and says when a field selector has found so many of its pods. A watch that ends, as a
+// server may end one that can't keep up, is taken up where it was.
+func awaitPods(ctx context.Context, c *kubernetes.Clientset, namespace, fields string, n int) (<-chan error, error) {
 	open := func(version string) (watch.Interface, error) {
-		return c.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName!=", ResourceVersion: version})
+		return c.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: fields, ResourceVersion: version})
 	}
 	w, err := open("")
 	if err != nil {
@@ -139,7 +144,7 @@ func awaitBound(ctx context.Context, c *kubernetes.Clientset, namespace string, 
 			case e, ok := <-w.ResultChan():
 				if !ok {
 					if w, err = open(version); err != nil {
-						done <- fmt.Errorf("the watch ended at %d bound pods: %w", len(seen), err)
+						done <- fmt.Errorf("the watch of pods ended at %d: %w", len(seen), err)
 						return
 					}
 					continue
@@ -148,7 +153,7 @@ func awaitBound(ctx context.Context, c *kubernetes.Clientset, namespace string, 
 					seen[pod.Name], version = true, pod.ResourceVersion
 				}
 			case <-time.After(2 * time.Minute):
-				done <- fmt.Errorf("stuck at %d bound pods", len(seen))
+				done <- fmt.Errorf("stuck at %d pods", len(seen))
 				return
 			}
 		}

@@ -62,15 +62,15 @@ func startGenuine(ctx context.Context, bin, dir string) (side, error) {
 	return s, nil
 }
 
-func startOurs(ctx context.Context, bin, dir string) (side, error) {
+func startOurs(ctx context.Context, bin, dir string, args ...string) (side, error) {
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return side{}, err
 	}
 	defer log.Close()
-	cmd := exec.Command(filepath.Join(bin, "kogge"), "server", "--data-dir", filepath.Join(dir, "etcd"), "--pki-dir", filepath.Join(dir, "pki"),
-		"--bind-address", "127.0.0.1", "--secure-port", "0", "--admin-kubeconfig", kubeconfig)
+	cmd := exec.Command(filepath.Join(bin, "kogge"), append([]string{"server", "--data-dir", filepath.Join(dir, "etcd"), "--pki-dir", filepath.Join(dir, "pki"),
+		"--bind-address", "127.0.0.1", "--secure-port", "0", "--admin-kubeconfig", kubeconfig}, args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the genuine etcd, API server, controller manager and scheduler from their Go modules into BIN/genuine, each once.
+# Builds the genuine etcd, API server, controller manager and scheduler, and kwok, from their Go modules into BIN/genuine, each once.
 # usage: genuine.sh BIN
 set -euo pipefail
 bin=$(cd "$1" && pwd)
@@ -17,3 +17,8 @@ for package in k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kub
 		-ldflags "-s -w -X $version.gitVersion=v1.37.2 -X $version.gitMajor=1 -X $version.gitMinor=37" "$package"
 	echo " ✓ $program ($((SECONDS - started))s)"
 done
+if [ ! -x "$bin/genuine/kwok" ]; then
+	started=$SECONDS
+	GOBIN="$bin/genuine" go install -trimpath -ldflags '-s -w' sigs.k8s.io/kwok/cmd/kwok@v0.8.0
+	echo " ✓ kwok ($((SECONDS - started))s)"
+fi
