@@ -42,18 +42,10 @@ func (a *Agent) notice() {
 
 func (a *Agent) tryRenew(ctx context.Context, node *v1.Node) error {
 	if a.lease == nil {
-		lease, err := a.options.Leases.Get(ctx, a.options.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			lease, err = a.options.Leases.Create(ctx, a.newLease(node), metav1.CreateOptions{})
-			if err == nil {
-				a.lease = lease
-			}
+		made, err := a.takeLease(ctx, node)
+		if err != nil || made {
 			return err
 		}
-		if err != nil {
-			return err
-		}
-		a.lease = lease
 	}
 	lease := a.lease.DeepCopy()
 	lease.Spec = a.newLease(node).Spec
@@ -63,6 +55,20 @@ func (a *Agent) tryRenew(ctx context.Context, node *v1.Node) error {
 		a.lease = renewed
 	}
 	return err
+}
+
+// takeLease makes the lease, which is then as good as renewed, or learns the one that is there.
+func (a *Agent) takeLease(ctx context.Context, node *v1.Node) (made bool, err error) {
+	lease, err := a.options.Leases.Create(ctx, a.newLease(node), metav1.CreateOptions{})
+	made = err == nil
+	if apierrors.IsAlreadyExists(err) {
+		lease, err = a.options.Leases.Get(ctx, a.options.Name, metav1.GetOptions{})
+	}
+	if err == nil {
+		lease.ManagedFields = nil
+		a.lease = lease
+	}
+	return made, err
 }
 
 func (a *Agent) newLease(node *v1.Node) *coordinationv1api.Lease {

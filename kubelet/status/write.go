@@ -26,15 +26,14 @@ func Patch(uid types.UID, from, to *v1.PodStatus) ([]byte, error) {
 	if string(before) == string(after) {
 		return nil, nil
 	}
-	after, err = json.Marshal(v1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}, Status: *to})
-	if err != nil {
-		return nil, fmt.Errorf("encode pod status: %w", err)
-	}
 	patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, v1.Pod{})
 	if err != nil {
 		return nil, fmt.Errorf("compare pod statuses: %w", err)
 	}
-	return patch, nil
+	if string(patch) == "{}" {
+		return nil, nil // they differ in what no patch can say
+	}
+	return append(fmt.Appendf(nil, `{"metadata":{"uid":%q},`, uid), patch[1:]...), nil
 }
 
 // Write sends what differs between two statuses, and returns the pod as it is then. It returns nil when there was
