@@ -2,6 +2,7 @@ package patch
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,15 +77,19 @@ func (t touched) complete(object, patched runtime.Object) {
 	if t == nil {
 		return
 	}
-	copied := patched.DeepCopyObject()
-	from, to := reflect.ValueOf(copied).Elem(), reflect.ValueOf(object).Elem()
+	rest := reflect.New(reflect.TypeOf(patched).Elem())
+	rest.Elem().Set(reflect.ValueOf(patched).Elem())
+	for i := range t {
+		rest.Elem().Field(i).SetZero()
+	}
+	from, to := reflect.ValueOf(rest.Interface().(runtime.Object).DeepCopyObject()).Elem(), reflect.ValueOf(object).Elem()
 	for i := range from.NumField() {
 		if !t[i] {
 			to.Field(i).Set(from.Field(i))
 		}
 	}
-	before, ok := copied.(metav1.Object)
-	if after, is := object.(metav1.Object); ok && is {
-		after.SetManagedFields(before.GetManagedFields())
+	before, ok := patched.(metav1.Object)
+	if after, is := object.(metav1.Object); ok && is && after.GetManagedFields() == nil {
+		after.SetManagedFields(slices.Clone(before.GetManagedFields())) // whose entries nobody changes
 	}
 }
