@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 
@@ -63,15 +62,6 @@ func (c Configuration) Write(file string) error {
 		return fmt.Errorf("write the configuration of simulated nodes: %w", err)
 	}
 	return nil
-}
-
-func (c Configuration) validate() error {
-	_, err := c.PodRules()
-	failures := []error{checkNumber(c.Nodes), err}
-	for i := range c.Stages {
-		failures = append(failures, stages.Validate(c.Stages[i]))
-	}
-	return errors.Join(failures...)
 }
 
 // PodRules are the Rules with their selectors parsed.

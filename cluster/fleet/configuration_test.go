@@ -51,6 +51,16 @@ func TestConfigurationIsRefused(t *testing.T) {
 		"unknown field": {"node: 3", "node"},
 		"too many":      {"nodes: 40000", "40000 simulated nodes: must be 0 to 32768"},
 		"selector":      {"rules: [{selector: {matchExpressions: [{key: a, operator: Is}]}}]", "rules[0].selector"},
+		"label":         {"template: {labels: {pool: a b}}", `template.labels: Invalid value: "a b"`},
+		"capacity":      {`template: {capacity: {cpu: "-1"}}`, `template.capacity[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		"resource":      {"template: {capacity: {a b: 1}}", `template.capacity[a b]: Invalid value: "a b"`},
+		"taint":         {"template: {taints: [{key: a, effect: Never}]}", `template.taints[0].effect: Unsupported value: "Never"`},
+		"taint's key":   {"template: {taints: [{effect: NoSchedule}]}", `template.taints[0].key: Invalid value: ""`},
+		"region":        {"template: {region: -eu}", `template.region: Invalid value: "-eu"`},
+		"zone":          {"template: {zones: [a, b_]}", `template.zones[1]: Invalid value: "b_"`},
+		"prefix":        {"template: {prefix: Node-}", `template.prefix: Invalid value: "Node-"`},
+		"annotation":    {"rules: [{annotations: {simulated.kogge.dev/start: 1s}}]", `rules[0].annotations[simulated.kogge.dev/start]: Unsupported value`},
+		"its value":     {"rules: [{annotations: {simulated.kogge.dev/exit-after.main: soon}}]", `rules[0].annotations[simulated.kogge.dev/exit-after.main]: Invalid value: "soon": can't be read`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -81,6 +81,9 @@ func New(o Options) (*Fleet, error) {
 	if o.Config == nil || o.CA == nil {
 		return nil, errors.New("fleet: the way to the API server or the authority is missing")
 	}
+	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
