@@ -104,8 +104,13 @@ func broken(w *world, policy appsv1.PodManagementPolicyType) {
 		s.Spec.PodManagementPolicy = policy
 		s.Spec.Template.Spec.NodeSelector = map[string]string{"no": "such"}
 	}), metav1.CreateOptions{}))
+	var revision string
 	w.eventually(func(ctx context.Context) string {
-		if pods := w.pods(ctx); len(pods) == 0 {
+		s, err := sets.Get(ctx, "db", metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		if revision = s.Status.UpdateRevision; revision == "" || len(w.pods(ctx)) == 0 {
 			return "no pod"
 		}
 		return ""
@@ -116,7 +121,7 @@ func broken(w *world, policy appsv1.PodManagementPolicyType) {
 		if err != nil {
 			return err.Error()
 		}
-		if s.Status.ObservedGeneration != s.Generation || s.Status.UpdateRevision == s.Status.CurrentRevision {
+		if s.Status.ObservedGeneration != s.Generation || s.Status.UpdateRevision == revision {
 			return fmt.Sprintf("status %+v", s.Status)
 		}
 		return ""
