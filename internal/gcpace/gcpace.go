@@ -23,19 +23,30 @@ func Run(ctx context.Context) error {
 	}
 	before := debug.SetGCPercent(usual)
 	defer debug.SetGCPercent(before)
+	done, hot := collected(), false
 	for set := usual; ; {
+		var rested <-chan time.Time
+		if hot {
+			rested = time.After(rest)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-collected():
+		case <-rested:
+			hot = false
+			debug.FreeOSMemory() // which collects
+			continue
+		case <-done:
+			done = collected()
 		}
 		now, alive := time.Now(), live()
+		since := now.Sub(last)
 		// Setting it stops the world for a moment; a small change isn't worth that.
-		if want := percent(alive, room(alive, now.Sub(last))); want*10 < set*9 || want*9 > set*10 {
+		if want := percent(alive, room(alive, since)); want*10 < set*9 || want*9 > set*10 {
 			debug.SetGCPercent(want)
 			set = want
 		}
-		last = now
+		last, hot = now, since < hotBelow
 	}
 }
 

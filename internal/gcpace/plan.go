@@ -7,7 +7,7 @@ import "time"
 const (
 	busyLeast = 64 << 20
 	busyMost  = 192 << 20
-	hotMost   = 320 << 20
+	hotMost   = 640 << 20
 	idleLeast = 16 << 20
 	idleMost  = 64 << 20
 )
@@ -16,8 +16,12 @@ const (
 // two minutes of its own accord.
 const idleFrom = 20 * time.Second
 
-// hotBelow is the time between two collections below which a process does little else than collect: it gets twice the room.
-const hotBelow = time.Second / 2
+// hotBelow is the time between two collections below which a process does little else than collect: it gets twice the room, and never
+// less than by the runtime's own rule. It gives that back after a rest.
+const (
+	hotBelow = time.Second / 2
+	rest     = 3 * time.Second
+)
 
 // settling is how long a process that starts is left alone: it is busy for a moment only, and what it took then it
 // would keep.
@@ -30,7 +34,7 @@ func room(live uint64, since time.Duration) uint64 {
 		return max(min(max(live/2, idleLeast), idleMost), live/8)
 	}
 	if since < hotBelow {
-		return max(min(max(2*live, 2*busyLeast), hotMost), live/3)
+		return max(min(2*live, hotMost), 2*busyLeast, live)
 	}
 	return max(min(max(live, busyLeast), busyMost), live/3)
 }
