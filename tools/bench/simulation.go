@@ -106,7 +106,8 @@ func startKwok(ctx context.Context, bin, dir string) (simulation, error) {
 		return simulation{side: s}, err
 	}
 	defer log.Close()
-	kwok := exec.Command(filepath.Join(bin, "genuine", "kwok"), "--kubeconfig", filepath.Join(dir, "kubeconfig"), "--manage-all-nodes", "--node-lease-duration-seconds", "40")
+	kwok := exec.Command(filepath.Join(bin, "genuine", "kwok"), "--kubeconfig", filepath.Join(dir, "kubeconfig"), "--config", filepath.Join(bin, "genuine", "kwok-stages.yaml"),
+		"--manage-all-nodes", "--node-lease-duration-seconds", "40")
 	kwok.Stdout, kwok.Stderr = log, log
 	kwok.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := kwok.Start(); err != nil {

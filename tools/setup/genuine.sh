@@ -19,6 +19,13 @@ for package in k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kub
 done
 if [ ! -x "$bin/genuine/kwok" ]; then
 	started=$SECONDS
-	GOBIN="$bin/genuine" go install -trimpath -ldflags '-s -w' sigs.k8s.io/kwok/cmd/kwok@v0.8.0
+	kwok=sigs.k8s.io/kwok@v0.8.0
+	# The lives of nodes and pods that kwok is started with where nobody asks for others.
+	stages=$(go mod download -json "$kwok" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')/kustomize/stage
+	for stage in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease pod/fast/pod-{ready,complete,delete}; do
+		echo ---
+		cat "$stages/$stage.yaml"
+	done >"$bin/genuine/kwok-stages.yaml"
+	GOBIN="$bin/genuine" go install -trimpath -ldflags '-s -w' "${kwok/@/\/cmd\/kwok@}"
 	echo " ✓ kwok ($((SECONDS - started))s)"
 fi
