@@ -44,11 +44,12 @@ type Registry struct {
 	collection *cache.Collection
 	slot       cache.Slot
 	managers   map[string]*fieldManager // by subresource; "" is the resource itself
+	plans      map[string]newFields     // likewise; none for objects without a Go type
 }
 
 // New makes the registry of a resource, whose key prefix the cache must know.
 func New(o Options) (*Registry, error) {
-	r := &Registry{Options: o, collection: o.Cache.Collection(o.Resource.Prefix), managers: map[string]*fieldManager{}}
+	r := &Registry{Options: o, collection: o.Cache.Collection(o.Resource.Prefix), managers: map[string]*fieldManager{}, plans: map[string]newFields{}}
 	if r.collection == nil {
 		return nil, fmt.Errorf("no collection for %s", o.Resource.Prefix)
 	}
@@ -73,6 +74,9 @@ func New(o Options) (*Registry, error) {
 			return nil, fmt.Errorf("field manager of %s/%s: %w", o.Resource.Plural, sub, err)
 		}
 		r.managers[sub] = m
+		if !o.Resource.Whole {
+			r.plans[sub] = o.Managers.newFields(o.Resource, hooks)
+		}
 	}
 	return r, nil
 }
