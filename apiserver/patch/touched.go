@@ -16,10 +16,10 @@ type touched map[int]bool
 // managedFields is the part of metadata that takes longest to make a tree of, and that few patches name.
 const managedFields = "managedFields"
 
-// touchedBy finds the fields of the object that the change names. A directive that is about the whole names all.
+// touchedBy finds the fields of the object that the change names. A directive that is about the whole names all; a tree has no fields.
 func touchedBy(change map[string]any, object runtime.Object) touched {
 	t := reflect.TypeOf(object)
-	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+	if _, tree := object.(runtime.Unstructured); tree || t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil
 	}
 	for name := range change {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
@@ -111,5 +112,31 @@ func TestTouched(t *testing.T) {
 				t.Errorf("%s %s: the patched object has changed", kind, body)
 			}
 		}
+	}
+}
+
+// TestTouchedTree: an object without a Go type is patched as a whole, and keeps its managers.
+func TestTouchedTree(t *testing.T) {
+	t.Parallel()
+	tree := func() *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "example.com/v1", "kind": "Thing", "spec": map[string]any{"a": "b"},
+			"metadata": map[string]any{"name": "t", "managedFields": []any{map[string]any{"manager": "m", "operation": "Apply"}}},
+		}}
+	}
+	things := Target{
+		New:    func() runtime.Object { return &unstructured.Unstructured{} },
+		Encode: func(o runtime.Object) ([]byte, error) { return json.Marshal(o) },
+		Decode: func(data []byte, into runtime.Object, _ bool) error { return json.Unmarshal(data, into) },
+	}
+	before := tree()
+	got, err := (&Patch{Type: types.MergePatchType, Body: []byte(`{"spec":{"c":"d"}}`), Directive: metav1.FieldValidationStrict}).Apply(before, things)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tree()
+	want.Object["spec"].(map[string]any)["c"] = "d"
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(before, tree()) {
+		t.Errorf("%v of %v; want %v", got, before, want)
 	}
 }
