@@ -17,8 +17,11 @@ type portKey struct {
 // wants, does not lose its address.
 func carryOver(svc, was *corev1.Service) {
 	if core.NeedsClusterIP(was) && core.NeedsClusterIP(svc) {
-		if svc.Spec.ClusterIP == "" && len(svc.Spec.ClusterIPs) == 0 {
-			svc.Spec.ClusterIP, svc.Spec.ClusterIPs = was.Spec.ClusterIP, was.Spec.ClusterIPs
+		if svc.Spec.ClusterIP == "" {
+			svc.Spec.ClusterIP = was.Spec.ClusterIP
+		}
+		if len(svc.Spec.ClusterIPs) == 0 {
+			svc.Spec.ClusterIPs = was.Spec.ClusterIPs
 		}
 		if svc.Spec.IPFamilies == nil {
 			svc.Spec.IPFamilies = was.Spec.IPFamilies

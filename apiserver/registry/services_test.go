@@ -111,3 +111,29 @@ func TestPortChoices(t *testing.T) {
 		t.Errorf("an update keeps what it had: taken %v, %v", taken, err)
 	}
 }
+
+// TestCarryOver: what an update leaves out of the addresses stays, each by itself.
+func TestCarryOver(t *testing.T) {
+	t.Parallel()
+	was := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, ClusterIP: "10.96.0.7", ClusterIPs: []string{"10.96.0.7"}}}
+	for name, c := range map[string]struct {
+		ip   string
+		ips  []string
+		want string
+		all  []string
+	}{
+		"both left out":     {"", nil, "10.96.0.7", []string{"10.96.0.7"}},
+		"the first cleared": {"", []string{"10.96.0.7"}, "10.96.0.7", []string{"10.96.0.7"}},
+		"the list cleared":  {"10.96.0.7", nil, "10.96.0.7", []string{"10.96.0.7"}},
+		"the first changed": {"10.96.0.8", []string{"10.96.0.7"}, "10.96.0.8", []string{"10.96.0.8"}},
+		"changed alone":     {"10.96.0.8", nil, "10.96.0.8", []string{"10.96.0.8"}},
+	} {
+		svc := was.DeepCopy()
+		svc.Spec.ClusterIP, svc.Spec.ClusterIPs = c.ip, c.ips
+		carryOver(svc, was)
+		normalize(svc, was)
+		if svc.Spec.ClusterIP != c.want || !slices.Equal(svc.Spec.ClusterIPs, c.all) {
+			t.Errorf("%s: %s and %v", name, svc.Spec.ClusterIP, svc.Spec.ClusterIPs)
+		}
+	}
+}

@@ -46,11 +46,6 @@ func Default(s *corev1.PodSpec) {
 		defaultContainer(&c)
 		s.EphemeralContainers[i].EphemeralContainerCommon = corev1.EphemeralContainerCommon(c)
 	}
-	for i := range s.TopologySpreadConstraints {
-		c := &s.TopologySpreadConstraints[i]
-		fillPtr(&c.NodeAffinityPolicy, corev1.NodeInclusionPolicyHonor)
-		fillPtr(&c.NodeTaintsPolicy, corev1.NodeInclusionPolicyIgnore)
-	}
 	RoundUp(s.Overhead)
 	if s.Resources != nil {
 		RoundUp(s.Resources.Limits)
