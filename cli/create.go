@@ -40,7 +40,7 @@ func newCreateCluster() *cobra.Command {
 		Short: "Create a cluster of containers on this machine, and select its context",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if flags.simulated > 0 && !command.Flags().Changed("nodes") {
+			if command.Flags().Changed("simulated-nodes") && !command.Flags().Changed("nodes") {
 				flags.nodes = 0
 			}
 			return createCluster(command, flags)
@@ -64,6 +64,9 @@ func createCluster(command *cobra.Command, flags createFlags) error {
 	ctx, output := command.Context(), command.ErrOrStderr()
 	directory, err := island.Locate(flags.name)
 	if err != nil {
+		return err
+	}
+	if err := directory.Check(); err != nil {
 		return err
 	}
 	binaries, err := island.Binaries()

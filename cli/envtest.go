@@ -25,7 +25,7 @@ func newEnvtestAssets() *cobra.Command {
 		Short: "Lay out etcd, kube-apiserver and kubectl in DIR, for $KUBEBUILDER_ASSETS",
 		Long: `Lay out etcd, kube-apiserver and kubectl in DIR, and print its path:
 
-  export KUBEBUILDER_ASSETS=$(kogge envtest assets ~/.local/share/kogge/assets)
+  export KUBEBUILDER_ASSETS=$(kogge envtest assets ~/.cache/kogge/assets)
   go test ./...
 
 The first two are links to this binary, kubectl is the one beside it. Controllers and the scheduler stay off, as with the genuine binaries,

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -39,17 +41,18 @@ func (o Options) validate() error {
 // validate judges by the rules that the API server has for nodes, whose registration would fail again and again.
 func (t NodeTemplate) validate(path *field.Path) field.ErrorList {
 	errs := validation.ValidateLabels(t.Labels, path.Child("labels"))
+	if _, set := t.Labels[corev1.LabelHostname]; set {
+		errs = append(errs, field.Forbidden(path.Child("labels").Key(corev1.LabelHostname), "each node has its own name there"))
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.Capacity)) {
-		quantity, at := t.Capacity[name], path.Child("capacity").Key(string(name))
-		for _, message := range utilvalidation.IsQualifiedName(string(name)) {
-			errs = append(errs, field.Invalid(at, name, message))
-		}
-		if quantity.Sign() < 0 {
-			errs = append(errs, field.Invalid(at, quantity.String(), "must be greater than or equal to 0"))
-		}
+		errs = append(errs, validateCapacity(name, t.Capacity[name], path.Child("capacity").Key(string(name)))...)
 	}
 	for i, taint := range t.Taints {
-		errs = append(errs, validateTaint(taint, path.Child("taints").Index(i))...)
+		at := path.Child("taints").Index(i)
+		errs = append(errs, validateTaint(taint, at)...)
+		if slices.ContainsFunc(t.Taints[:i], func(before corev1.Taint) bool { return before.MatchTaint(&taint) }) {
+			errs = append(errs, field.Duplicate(at, taint.ToString()))
+		}
 	}
 	for _, message := range utilvalidation.IsValidLabelValue(t.Region) {
 		errs = append(errs, field.Invalid(path.Child("region"), t.Region, message))
@@ -59,8 +62,30 @@ func (t NodeTemplate) validate(path *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(path.Child("zones").Index(i), zone, message))
 		}
 	}
-	for _, message := range utilvalidation.IsDNS1123Subdomain(t.Name(MostNodes)) {
+	last := t.Name(MostNodes) // which is a label's value too
+	for _, message := range append(utilvalidation.IsDNS1123Subdomain(last), utilvalidation.IsValidLabelValue(last)...) {
 		errs = append(errs, field.Invalid(path.Child("prefix"), t.Prefix, message))
+	}
+	return errs
+}
+
+// own are the resources without a domain in their names.
+var own = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage}
+
+func validateCapacity(name corev1.ResourceName, quantity resource.Quantity, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, message := range utilvalidation.IsQualifiedName(string(name)) {
+		errs = append(errs, field.Invalid(path, name, message))
+	}
+	native := slices.Contains(own, name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+	if !native && !strings.Contains(string(name), "/") {
+		errs = append(errs, field.Invalid(path, name, "must be a standard resource for node, or be qualified by a domain"))
+	}
+	if quantity.Sign() < 0 {
+		errs = append(errs, field.Invalid(path, quantity.String(), "must be greater than or equal to 0"))
+	}
+	if (!native || name == corev1.ResourcePods) && quantity.MilliValue()%1000 != 0 {
+		errs = append(errs, field.Invalid(path, quantity.String(), "must be an integer"))
 	}
 	return errs
 }

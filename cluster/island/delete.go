@@ -26,6 +26,9 @@ func Delete(ctx context.Context, directory Directory) error {
 	if !directory.Exists() {
 		return nil
 	}
+	if err := directory.Check(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
 	// The supervisor first, or it would restart the others.

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
+	"strings"
 )
 
 // Directory is where everything of one cluster lies:
@@ -98,6 +100,34 @@ func (d Directory) NodeLog(name string) string { return d.path("nodes", name, "l
 func (d Directory) Exists() bool {
 	_, err := os.Stat(string(d))
 	return err == nil
+}
+
+// parts are what a cluster's directory has.
+var parts = []string{"admin.kubeconfig", "cluster.json", "etcd", "internal.kubeconfig", "log", "netns", "nodes", "pki", "run", "simulation.json"}
+
+// Check refuses a directory that is somebody else's: one without a spec, in which there is something that no cluster has. A cluster that was
+// deleted halfway may have lost its spec.
+func (d Directory) Check() error {
+	entries, err := os.ReadDir(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look into the cluster's directory: %w", err)
+	}
+	foreign := ""
+	for _, entry := range entries {
+		if entry.Name() == filepath.Base(d.specFile()) {
+			return nil
+		}
+		if !slices.Contains(parts, strings.TrimSuffix(entry.Name(), ".partial")) {
+			foreign = entry.Name()
+		}
+	}
+	if foreign != "" {
+		return fmt.Errorf("%s is not a cluster's directory: %s is in it, and no cluster.json", string(d), foreign)
+	}
+	return nil
 }
 
 // Spec reads what the cluster was created with.

@@ -30,9 +30,10 @@ func TestStagesAreRefused(t *testing.T) {
 	t.Parallel()
 	const ok = `resourceRef: {kind: Pod}, selector: {}, `
 	for spec, want := range map[string]string{
-		`{resourceRef: {}}`:                                                                                    `Stage.kwok.x-k8s.io "x" is invalid: spec.resourceRef.kind: Required value`,
-		`{resourceRef: {apiGroup: a/b/c, kind: Pod}}`:                                                          `spec.resourceRef.apiGroup: Invalid value: "a/b/c"`,
-		`{` + ok + `weights: 1}`:                                                                               `Stage x: unknown field "spec.weights"`,
+		`{resourceRef: {}}`:                           `Stage.kwok.x-k8s.io "x" is invalid: spec.resourceRef.kind: Required value`,
+		`{resourceRef: {apiGroup: a/b/c, kind: Pod}}`: `spec.resourceRef.apiGroup: Invalid value: "a/b/c"`,
+		`{` + ok + `weights: 1}`:                      `Stage x: unknown field "spec.weights"`,
+		`{` + ok + `delay: {jitterDurationMilliseconds: 9223372036854775807}}`: `spec.delay.jitterDurationMilliseconds: Invalid value: 9223372036854775807: is longer than 292 years`,
 		`{` + ok + `weight: -1}`:                                                                               `spec.weight: Invalid value: -1: must be greater than or equal to 0`,
 		`{` + ok + `weight: much}`:                                                                             `Stage x: json: cannot unmarshal`,
 		`{` + ok + `weightFrom: {expressionFrom: ".a["}}`:                                                      `spec.weightFrom: Invalid value: ".a["`,

@@ -41,8 +41,11 @@ func compileSpan(milliseconds *int64, from *ExpressionFrom, path *field.Path, na
 	if milliseconds != nil {
 		usual := time.Duration(*milliseconds) * time.Millisecond
 		s.usual = &usual
-		if usual < 0 {
-			failures = append(failures, notNegative(path.Child(name+"Milliseconds"), *milliseconds))
+		switch at := path.Child(name + "Milliseconds"); {
+		case *milliseconds < 0:
+			failures = append(failures, notNegative(at, *milliseconds))
+		case usual.Milliseconds() != *milliseconds:
+			failures = append(failures, field.Invalid(at, *milliseconds, "is longer than 292 years"))
 		}
 	}
 	var err error
