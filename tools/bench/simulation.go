@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kogge-dev/kogge/cluster/fleet"
@@ -144,14 +144,25 @@ func kwokNode(name string) *corev1.Node {
 	}
 }
 
-// awaitReady returns once so many nodes are Ready and nothing keeps pods from them.
+// awaitReady returns once so many nodes are Ready and nothing keeps pods from them. A watch that ends begins anew, with all there are.
 func awaitReady(ctx context.Context, c *kubernetes.Clientset, n int) error {
-	w, err := c.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
 	ready := map[string]bool{}
+	for len(ready) < n {
+		w, err := c.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		err = readReady(w, ready, n)
+		w.Stop()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readReady notes nodes that are Ready until there are n, or the watch ends.
+func readReady(w watch.Interface, ready map[string]bool, n int) error {
 	for len(ready) < n {
 		select {
 		case <-time.After(2 * time.Minute):
@@ -159,7 +170,7 @@ func awaitReady(ctx context.Context, c *kubernetes.Clientset, n int) error {
 		case e := <-w.ResultChan():
 			node, ok := e.Object.(*corev1.Node)
 			if !ok {
-				return errors.New("the watch of nodes ended")
+				return nil
 			}
 			if isReady(node) {
 				ready[node.Name] = true
