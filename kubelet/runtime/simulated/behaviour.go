@@ -97,7 +97,7 @@ func decide(annotations map[string]string, container *runtimeapi.ContainerConfig
 	if container.GetAnnotations()[runtime.AnnotationMustEnd] != "" {
 		b.ExitAfter = new(time.Duration)
 	}
-	if code, err := strconv.ParseInt(a.text(AnnotationExitCode), 10, 32); err == nil {
+	if code, err := strconv.ParseUint(a.text(AnnotationExitCode), 10, 8); err == nil {
 		b.ExitCode = int32(code)
 	}
 	if after, ok := a.duration(AnnotationExitAfter); ok {

@@ -35,6 +35,7 @@ func TestAnnotationsDecide(t *testing.T) {
 		{"words", map[string]string{AnnotationLog: "x", AnnotationMessage: "y"}, Behaviour{Log: "x", Message: "y"}},
 		{"own before the pod's", map[string]string{AnnotationExitAfter: "2s", AnnotationExitAfter + ".main": "7s", AnnotationExitAfter + ".other": "9s"}, Behaviour{ExitAfter: after(7 * time.Second)}},
 		{"nonsense is nothing", map[string]string{AnnotationExitAfter: "soon", AnnotationStartDelay: "-1s", AnnotationUsageCPU: "much", AnnotationExitCode: "x"}, Behaviour{}},
+		{"no such code", map[string]string{AnnotationExitCode: "256"}, Behaviour{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

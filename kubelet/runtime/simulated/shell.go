@@ -22,7 +22,7 @@ type shell struct {
 func (s shell) run(c Command) int32 {
 	output, code := s.answer.text(AnnotationExecOutput), s.answer.text(AnnotationExecCode)
 	if output != "" || code != "" {
-		parsed, err := strconv.ParseInt(code, 10, 32)
+		parsed, err := strconv.ParseUint(code, 10, 8)
 		if err != nil {
 			parsed = 0
 		}

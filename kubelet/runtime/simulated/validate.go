@@ -61,6 +61,6 @@ func isQuantity(value string) bool {
 }
 
 func isCode(value string) bool {
-	_, err := strconv.ParseInt(value, 10, 32)
+	_, err := strconv.ParseUint(value, 10, 8) // as a process can end with
 	return err == nil
 }
