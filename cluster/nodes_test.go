@@ -160,16 +160,16 @@ func TestPodsBehaveAsAnnotated(t *testing.T) {
 		first       func(*corev1.Pod) bool // seen before then; nil for none
 		then        func(*corev1.Pod) bool
 	}{
-		"start-delay": {map[string]string{simulated.AnnotationStartDelay: "700ms"}, nil,
+		"start-delay": {map[string]string{simulated.AnnotationStartDelay: "3s"}, nil,
 			func(p *corev1.Pod) bool { return waits(p, "ContainerCreating") }, isRunning},
 		"pull-fails": {map[string]string{simulated.AnnotationImagePull: "fail"}, nil, nil,
 			func(p *corev1.Pod) bool { return waits(p, "ErrImagePull", "ImagePullBackOff") }},
-		"pull-slow": {map[string]string{simulated.AnnotationImagePull: "700ms"}, nil,
+		"pull-slow": {map[string]string{simulated.AnnotationImagePull: "3s"}, nil,
 			func(p *corev1.Pod) bool { return waits(p, "ContainerCreating") }, isRunning},
-		"ready-after": {map[string]string{simulated.AnnotationReadyAfter: "1s"}, probed,
+		"ready-after": {map[string]string{simulated.AnnotationReadyAfter: "3s"}, probed,
 			func(p *corev1.Pod) bool { return isRunning(p) && !p.Status.ContainerStatuses[0].Ready },
 			func(p *corev1.Pod) bool { return isRunning(p) && p.Status.ContainerStatuses[0].Ready }},
-		"exits": {map[string]string{simulated.AnnotationExitAfter: "300ms", simulated.AnnotationMessage: "bye"}, once, isRunning,
+		"exits": {map[string]string{simulated.AnnotationExitAfter: "2s", simulated.AnnotationMessage: "bye"}, once, isRunning,
 			func(p *corev1.Pod) bool {
 				return p.Status.Phase == corev1.PodSucceeded && state(p).Terminated.Message == "bye"
 			}},
