@@ -138,7 +138,6 @@ func (k *Kubelet) Run(ctx context.Context) error {
 		defer watcher.Stop()
 	}
 	unsubscribe := k.source.Subscribe(k.options.NodeName, PodHandler{Changed: k.podChanged, Gone: k.podGone, Synced: k.podsSynced})
-	defer unsubscribe()
 	if k.informer != nil {
 		group.Go(func() error { return k.informer.Run(ctx) })
 	}
@@ -163,6 +162,7 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	}
 	defer k.node.Start(ctx)()
 	err := errors.Join(k.pool.Run(ctx), group.Wait())
+	unsubscribe() // before what was begun is waited for: nothing begins any more
 	k.dropDrafts()
 	k.stopping.Wait()
 	k.images.Wait()
