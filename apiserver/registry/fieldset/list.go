@@ -27,6 +27,18 @@ func (a *item) compare(b *item) int {
 	return a.n - b.n
 }
 
+// sorted orders the items from base on. Two that are the same are out of the ordinary.
+func (w *writer) sorted(base int) []item {
+	items := w.items[base:]
+	slices.SortFunc(items, func(a, b item) int { return a.compare(&b) })
+	for i := range items[min(1, len(items)):] {
+		if items[i].compare(&items[i+1]) == 0 {
+			w.failed = true
+		}
+	}
+	return items
+}
+
 // keyed writes the items of a list that has some.
 func (w *writer) keyed(p *plan, v reflect.Value) {
 	base := len(w.items)
@@ -37,13 +49,8 @@ func (w *writer) keyed(p *plan, v reflect.Value) {
 			return
 		}
 	}
-	items := w.items[base:]
-	slices.SortFunc(items, func(a, b item) int { return a.compare(&b) })
+	items := w.sorted(base)
 	for i := range items {
-		if i > 0 && items[i-1].compare(&items[i]) == 0 {
-			w.failed = true
-			return
-		}
 		at := w.comma()
 		w.head(&items[i])
 		w.end(at, w.body(p.item, v.Index(items[i].at), false))
@@ -102,16 +109,10 @@ func (w *writer) set(v reflect.Value) {
 	for i := range v.Len() {
 		w.items = append(w.items, item{words: [maxKeys]word{read(v.Index(i))}, n: 1})
 	}
-	items := w.items[base:]
-	slices.SortFunc(items, func(a, b item) int { return a.compare(&b) })
-	for i := range items {
-		if i > 0 && items[i-1].compare(&items[i]) == 0 {
-			w.failed = true
-			return
-		}
+	for _, i := range w.sorted(base) {
 		w.comma()
 		w.buf = append(w.buf, `"v:`...)
-		w.word(items[i].words[0])
+		w.word(i.words[0])
 		w.buf = append(w.buf, `":{}`...)
 	}
 	w.items = w.items[:base]

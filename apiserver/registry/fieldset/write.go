@@ -33,9 +33,7 @@ func (p *Plan) Of(obj any) (fields *metav1.FieldsV1, ok bool) {
 	defer writers.Put(w)
 	*w = writer{buf: append(w.buf[:0], '{'), texts: w.texts[:0], items: w.items[:0]}
 	owned := w.body(p.root, v, true)
-	// What was sorted keeps no object alive.
-	clear(w.texts[:cap(w.texts)])
-	clear(w.items[:cap(w.items)])
+	defer w.forget()
 	if w.failed || !owned {
 		return nil, !w.failed
 	}
@@ -43,6 +41,28 @@ func (p *Plan) Of(obj any) (fields *metav1.FieldsV1, ok bool) {
 	fields = &metav1.FieldsV1{}
 	fields.SetRawBytes(w.buf) // a copy
 	return fields, true
+}
+
+// What a writer keeps for the next object, at most: a large one is rare, and is not to be paid for by all that follow.
+const (
+	keptBytes = 64 << 10
+	keptTexts = 256
+	keptItems = 64
+)
+
+// forget lets go of the object: what was sorted keeps nothing of it alive.
+func (w *writer) forget() {
+	if cap(w.buf) > keptBytes {
+		w.buf = nil
+	}
+	if cap(w.texts) > keptTexts {
+		w.texts = nil
+	}
+	if cap(w.items) > keptItems {
+		w.items = nil
+	}
+	clear(w.texts[:cap(w.texts)])
+	clear(w.items[:cap(w.items)])
 }
 
 // open begins an element, and gives what undo takes.
