@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// touched are the fields of an object's Go type that a strategic merge patch names, by their index: only they are made a tree, merged and
+// touched are the fields of an object's Go type that a merge patch of either sort names, by their index: only they are made a tree, merged and
 // read again. All others are as before, so that a patch of the status costs what the status costs. Nil: all fields.
 type touched map[int]bool
 
@@ -22,10 +22,8 @@ func touchedBy(change map[string]any, object runtime.Object) touched {
 	if _, tree := object.(runtime.Unstructured); tree || t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil
 	}
-	for name := range change {
-		if strings.HasPrefix(name, "$") {
-			return nil
-		}
+	if hasDirective(change) {
+		return nil
 	}
 	if meta, named := change["metadata"]; named {
 		inner, ok := meta.(map[string]any)

@@ -96,6 +96,7 @@ func TestTouched(t *testing.T) {
 		`{"metadata":{"$deleteFromPrimitiveList/finalizers":["x/y"]}}`, `{"metadata":{"labels":{"$patch":"replace","n":"m"}}}`, `{"$patch":"replace","metadata":{"name":"p"}}`, `{"$patch":"delete"}`,
 		`{"spec":{"$setElementOrder/containers":[{"name":"d"},{"name":"c"}],"containers":[{"name":"d","image":"j"}]}}`, `{"spec":{"containers":[{"$patch":"delete","name":"c"}]}}`,
 		`{"spec":{"restartPolicy":null}}`, `{"kind":"Pod","apiVersion":"v1"}`, `{"kind":"Other"}`, `{"status":{"phase":1}}`, `{"status":[]}`, `{"unknown":1}`, `{"status":{"unknown":1}}`, `{"spec":{"containers":1}}`,
+		`null`, `[]`, `"text"`, `1`, `{"status":{"phase":"a","phase":"b"}}`,
 		`{"metadata":1}`, `{"status":{"conditions":[{"status":"True"}]}}`,
 	} {
 		for _, kind := range []types.PatchType{types.StrategicMergePatchType, types.MergePatchType} {
