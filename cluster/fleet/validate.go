@@ -21,7 +21,7 @@ func (c Configuration) validate() error {
 	_, err := c.PodRules()
 	failures := []error{checkNumber(c.Nodes), err, c.Template.validate(field.NewPath("template")).ToAggregate()}
 	for i, rule := range c.Rules {
-		failures = append(failures, simulated.ValidateAnnotations(rule.Annotations, field.NewPath("rules").Index(i).Child("annotations")).ToAggregate())
+		failures = append(failures, validateRule(i, rule.Annotations).ToAggregate())
 	}
 	for i := range c.Stages {
 		failures = append(failures, stages.Validate(c.Stages[i]))
@@ -33,9 +33,13 @@ func (c Configuration) validate() error {
 func (o Options) validate() error {
 	errs := o.Template.validate(field.NewPath("template"))
 	for i, rule := range o.Rules {
-		errs = append(errs, simulated.ValidateAnnotations(rule.Annotations, field.NewPath("rules").Index(i).Child("annotations"))...)
+		errs = append(errs, validateRule(i, rule.Annotations)...)
 	}
 	return errs.ToAggregate()
+}
+
+func validateRule(i int, annotations map[string]string) field.ErrorList {
+	return simulated.ValidateAnnotations(annotations, field.NewPath("rules").Index(i).Child("annotations"))
 }
 
 // validate judges by the rules that the API server has for nodes, whose registration would fail again and again.

@@ -97,9 +97,7 @@ func decide(annotations map[string]string, container *runtimeapi.ContainerConfig
 	if container.GetAnnotations()[runtime.AnnotationMustEnd] != "" {
 		b.ExitAfter = new(time.Duration)
 	}
-	if code, err := strconv.ParseUint(a.text(AnnotationExitCode), 10, 8); err == nil {
-		b.ExitCode = int32(code)
-	}
+	b.ExitCode, _ = readCode(a.text(AnnotationExitCode))
 	if after, ok := a.duration(AnnotationExitAfter); ok {
 		b.ExitAfter = &after
 	}
@@ -136,14 +134,27 @@ func (a about) text(key string) string {
 }
 
 func (a about) duration(key string) (time.Duration, bool) {
-	d, err := time.ParseDuration(a.text(key))
+	return readDuration(a.text(key))
+}
+
+func (a about) quantity(key string) (resource.Quantity, bool) {
+	q, err := resource.ParseQuantity(a.text(key))
+	return q, err == nil
+}
+
+func readDuration(value string) (time.Duration, bool) {
+	d, err := time.ParseDuration(value)
 	if err != nil || d < 0 {
 		return 0, false
 	}
 	return d, true
 }
 
-func (a about) quantity(key string) (resource.Quantity, bool) {
-	q, err := resource.ParseQuantity(a.text(key))
-	return q, err == nil
+// readCode reads an exit code that a process can end with: 0 to 255.
+func readCode(value string) (int32, bool) {
+	code, err := strconv.ParseUint(value, 10, 8)
+	if err != nil {
+		return 0, false
+	}
+	return int32(code), true
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strconv"
 	"strings"
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -22,11 +21,8 @@ type shell struct {
 func (s shell) run(c Command) int32 {
 	output, code := s.answer.text(AnnotationExecOutput), s.answer.text(AnnotationExecCode)
 	if output != "" || code != "" {
-		parsed, err := strconv.ParseUint(code, 10, 8)
-		if err != nil {
-			parsed = 0
-		}
-		return say(c.Stdout, output, int32(parsed))
+		ended, _ := readCode(code)
+		return say(c.Stdout, output, ended)
 	}
 	if len(c.Args) == 0 {
 		return 0

@@ -3,9 +3,7 @@ package simulated
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,8 +49,8 @@ func ValidateAnnotations(annotations map[string]string, path *field.Path) field.
 func isText(string) bool { return true }
 
 func isDuration(value string) bool {
-	d, err := time.ParseDuration(value)
-	return err == nil && d >= 0
+	_, ok := readDuration(value)
+	return ok
 }
 
 func isQuantity(value string) bool {
@@ -61,6 +59,6 @@ func isQuantity(value string) bool {
 }
 
 func isCode(value string) bool {
-	_, err := strconv.ParseUint(value, 10, 8) // as a process can end with
-	return err == nil
+	_, ok := readCode(value)
+	return ok
 }
