@@ -67,6 +67,7 @@ func (a *addresses) note(uid, address string) {
 }
 
 func (a *addresses) keep(uid string, address netip.Addr) {
+	delete(a.used, a.of[uid]) // another that it had before
 	a.of[uid], a.used[address] = address, uid
 }
 

@@ -83,8 +83,11 @@ func New(o Options) (*Player, error) {
 	return p, nil
 }
 
-// Run plays until ctx ends. A kind that is not there yet is waited for.
+// Run plays until ctx ends; without Stages there is nothing to play. A kind that is not there yet is waited for.
 func (p *Player) Run(ctx context.Context) error {
+	if len(p.byKind) == 0 {
+		return nil
+	}
 	events, err := typedcorev1.NewForConfig(p.options.Config)
 	if err != nil {
 		return fmt.Errorf("stages: %w", err)
