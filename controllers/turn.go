@@ -2,12 +2,9 @@ package controllers
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/kogge-dev/kogge/controllers/internal/component"
@@ -24,7 +21,7 @@ func addInTurn(env component.Environment, chosen []component.Component) error {
 	waiting.Manager = turnstile{Manager: env.Manager, turn: turn}
 	for _, c := range chosen {
 		with := waiting
-		if c.First {
+		if c.First != nil {
 			with = env
 		}
 		if err := c.Add(with); err != nil {
@@ -33,20 +30,20 @@ func addInTurn(env component.Environment, chosen []component.Component) error {
 	}
 	return env.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		defer close(turn)
-		if slices.ContainsFunc(chosen, func(c component.Component) bool { return c.First }) {
-			awaitFirst(ctx, env.Manager.GetCache())
-		}
+		awaitFirst(ctx, env.Manager.GetCache(), chosen)
 		return nil
 	}))
 }
 
 // awaitFirst waits until there is what the first controllers watch, though not for long.
-func awaitFirst(ctx context.Context, informers cache.Informers) {
+func awaitFirst(ctx context.Context, informers cache.Informers, chosen []component.Component) {
 	ctx, cancel := context.WithTimeout(ctx, headStart)
 	defer cancel()
-	for _, watched := range []client.Object{&corev1.Namespace{}, &corev1.ServiceAccount{}} {
-		if _, err := informers.GetInformer(ctx, watched); err != nil {
-			return // the others need not wait for what is late
+	for _, c := range chosen {
+		for _, watched := range c.First {
+			if _, err := informers.GetInformer(ctx, watched); err != nil {
+				return // the others need not wait for what is late
+			}
 		}
 	}
 }

@@ -20,7 +20,7 @@ const name = "serviceaccount-controller"
 // Component is the controller of default ServiceAccounts.
 var Component = component.Component{
 	Name:    name,
-	First:   true,
+	First:   []client.Object{&corev1.Namespace{}, &corev1.ServiceAccount{}},
 	Watches: []string{"namespaces", "serviceaccounts"},
 	Writes:  []string{"serviceaccounts:create default"},
 	Add:     add,

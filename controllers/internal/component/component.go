@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -22,8 +23,9 @@ type Component struct {
 	Name string
 	// Off controllers run only when they are named: "*" does not mean them.
 	Off bool
-	// First controllers begin before the others: users of a cluster that has just begun wait for what they make.
-	First bool
+	// First lists what a controller watches that begins before the others: users of a cluster that has just begun wait for what it
+	// makes. Nil: it begins with the others.
+	First []client.Object
 	// Watches lists the resources that wake the controller, as group/resource.
 	Watches []string
 	// Writes lists what this controller and no other writes, as
