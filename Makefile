@@ -62,8 +62,9 @@ lint: ## Check the formatting, and vet
 	@go vet $(PACKAGES)
 
 .PHONY: generate
-generate: bin ## Generate the embedded API documents anew, from those of a genuine server
+generate: bin ## Generate the embedded API documents anew, from those of a genuine server, and the schemas, from client-go's
 	@tools/openapi/run.sh $(BIN)
+	@go test ./apiserver/schemas -run TestClientGo -update
 
 .PHONY: conformance-storage
 conformance-storage: ## Run the suites of k8s.io/apiserver on our store and cache: a module of its own, part of test
@@ -117,6 +118,7 @@ compare-tutorials: bin build ## Run the suites of kubebuilder's tutorials on the
 .PHONY: bench
 bench: bin build images ## Measure the table in README: our control plane beside the genuine one
 	@tools/setup/genuine.sh $(BIN)
+	@tools/setup/kwok.sh $(BIN)
 	@go run ./tools/bench -bin $(BIN) -example manifests/examples/nginx.yaml
 
 .PHONY: crashes

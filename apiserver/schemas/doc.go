@@ -3,7 +3,7 @@
 //
 //	parser, err := schemas.Parser()
 //
-// What is embedded is made from client-go by this package's test:
+// What is embedded is made from client-go by this package's test, as a part of make generate:
 //
 //	go test ./apiserver/schemas -update
 //

@@ -59,6 +59,26 @@ type part struct {
 
 var parts = []part{{"start", false, measureStart}, {"load", false, measureLoad}, {"stop", true, measureStop}}
 
+// comparison is a measurement that starts what it needs itself, of one side.
+type comparison struct {
+	name string
+	run  func(ctx context.Context, side string, add func(row, string, float64)) error
+}
+
+func (b *bench) comparisons(bin string) []comparison {
+	return []comparison{
+		{"envtest", func(ctx context.Context, side string, add func(row, string, float64)) error {
+			return measureEnvtest(ctx, side, bin, add)
+		}},
+		{"placing", func(ctx context.Context, side string, add func(row, string, float64)) error {
+			return measurePlacing(ctx, side, bin, b.nodes, b.steps.MatchString, add)
+		}},
+		{"simulation", func(ctx context.Context, side string, add func(row, string, float64)) error {
+			return measureSimulation(ctx, side, bin, b.nodes, add)
+		}},
+	}
+}
+
 func (b *bench) run(ctx context.Context) error {
 	bin, err := filepath.Abs(b.bin)
 	if err != nil {
@@ -90,31 +110,15 @@ func (b *bench) run(ctx context.Context) error {
 			}
 		}
 	}
-	for _, name := range []string{"genuine", "ours"} {
-		if !b.only.MatchString("envtest") || b.sides != "both" && b.sides != name {
-			continue
-		}
-		err := measureEnvtest(ctx, name, bin, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
-		if err != nil {
-			return errors.Join(fmt.Errorf("envtest, %s: %w", name, err), b.table.print(os.Stdout))
-		}
-	}
-	for _, name := range []string{"genuine", "ours"} {
-		if !b.only.MatchString("placing") || b.sides != "both" && b.sides != name {
-			continue
-		}
-		err := measurePlacing(ctx, name, bin, b.nodes, b.steps.MatchString, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
-		if err != nil {
-			return errors.Join(fmt.Errorf("placing, %s: %w", name, err), b.table.print(os.Stdout))
-		}
-	}
-	for _, name := range []string{"genuine", "ours"} {
-		if !b.only.MatchString("simulation") || b.sides != "both" && b.sides != name {
-			continue
-		}
-		err := measureSimulation(ctx, name, bin, b.nodes, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
-		if err != nil {
-			return errors.Join(fmt.Errorf("simulation, %s: %w", name, err), b.table.print(os.Stdout))
+	for _, c := range b.comparisons(bin) {
+		for _, name := range []string{"genuine", "ours"} {
+			if !b.only.MatchString(c.name) || b.sides != "both" && b.sides != name {
+				continue
+			}
+			err := c.run(ctx, name, func(r row, unit string, value float64) { b.table.add(r, unit, name, value) })
+			if err != nil {
+				return errors.Join(fmt.Errorf("%s, %s: %w", c.name, name, err), b.table.print(os.Stdout))
+			}
 		}
 	}
 	if b.only.MatchString("cluster") && b.sides != "genuine" {

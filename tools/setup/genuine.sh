@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the genuine etcd, API server, controller manager and scheduler, and kwok, from their Go modules into BIN/genuine, each once.
+# Builds the genuine etcd, API server, controller manager and scheduler from their Go modules into BIN/genuine, each once.
 # usage: genuine.sh BIN
 set -euo pipefail
 bin=$(cd "$1" && pwd)
@@ -17,15 +17,3 @@ for package in k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kub
 		-ldflags "-s -w -X $version.gitVersion=v1.37.2 -X $version.gitMajor=1 -X $version.gitMinor=37" "$package"
 	echo " ✓ $program ($((SECONDS - started))s)"
 done
-if [ ! -x "$bin/genuine/kwok" ]; then
-	started=$SECONDS
-	kwok=sigs.k8s.io/kwok@v0.8.0
-	# The lives of nodes and pods that kwok is started with where nobody asks for others.
-	stages=$(go mod download -json "$kwok" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')/kustomize/stage
-	for stage in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease pod/fast/pod-{ready,complete,delete}; do
-		echo ---
-		cat "$stages/$stage.yaml"
-	done >"$bin/genuine/kwok-stages.yaml"
-	GOBIN="$bin/genuine" go install -trimpath -ldflags '-s -w' "${kwok/@/\/cmd\/kwok@}"
-	echo " ✓ kwok ($((SECONDS - started))s)"
-fi
