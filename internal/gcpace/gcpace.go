@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"time"
 )
 
@@ -15,7 +14,6 @@ func Run(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return nil
 	}
-	last := time.Now()
 	select {
 	case <-ctx.Done():
 		return nil
@@ -23,35 +21,60 @@ func Run(ctx context.Context) error {
 	}
 	before := debug.SetGCPercent(usual)
 	defer debug.SetGCPercent(before)
-	done, hot := collected(), false
-	for set := usual; ; {
-		var rested <-chan time.Time
-		if hot {
-			rested = time.After(rest)
-		}
+	p := pace{set: usual, most: mostFor(), last: read()}
+	for done := collected(); ; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-rested:
-			hot = false
-			debug.FreeOSMemory() // which collects
-			continue
+		case <-p.resting():
+			p.rest()
 		case <-done:
 			done = collected()
+			p.collection()
 		}
-		now, alive := time.Now(), live()
-		since := now.Sub(last)
-		// Setting it stops the world for a moment; a small change isn't worth that.
-		if want := percent(alive, room(alive, since)); want*10 < set*9 || want*9 > set*10 {
-			debug.SetGCPercent(want)
-			set = want
-		}
-		last, hot = now, since < hotBelow
 	}
 }
 
 // usual is the runtime's own GOGC.
 const usual = 100
+
+// pace is what Run remembers.
+type pace struct {
+	set  int     // GOGC as it is
+	most uint64  // room that the machine has, in bytes
+	last figures // after the last collection
+	hot  bool
+	seen uint64 // bytes allocated at the last look for a rest
+}
+
+// collection decides after one how long it is until the next.
+func (p *pace) collection() {
+	now := read()
+	c := now.since(p.last, p.hot)
+	p.last, p.hot, p.seen = now, c.heat(), now.allocated
+	// Setting it stops the world for a moment; a small change isn't worth that.
+	if want := percent(c.live, c.next(p.most)); want*10 < p.set*9 || want*9 > p.set*10 {
+		debug.SetGCPercent(want)
+		p.set = want
+	}
+}
+
+// resting fires when it is time to look whether a hot process rests; others never do.
+func (p *pace) resting() <-chan time.Time {
+	if !p.hot {
+		return nil
+	}
+	return time.After(rest)
+}
+
+// rest gives memory back if the process does nothing that needs it.
+func (p *pace) rest() {
+	now := read()
+	if p.hot = now.allocated-p.seen >= restless; !p.hot {
+		debug.FreeOSMemory() // which collects
+	}
+	p.seen = now.allocated
+}
 
 // sentinel is large enough, and has a pointer, so that it gets memory of its own.
 type sentinel struct {
@@ -64,14 +87,4 @@ func collected() <-chan struct{} {
 	done := make(chan struct{})
 	runtime.AddCleanup(&sentinel{}, func(c chan struct{}) { close(c) }, done)
 	return done
-}
-
-// live is what the last collection found in use, in bytes.
-func live() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0
-	}
-	return sample[0].Value.Uint64()
 }
