@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kogge-dev/kogge/apiserver"
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 // Behaviours that independent implementations got wrong, each with its public report.
@@ -169,6 +170,10 @@ func TestWatchOfCompactedVersion(t *testing.T) {
 	code, _, body := call(t, s, "GET", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=1&timeoutSeconds=2", "", "")
 	if first, _, _ := strings.Cut(body, "\n"); code != http.StatusOK || !strings.HasPrefix(first, `{"type":"ERROR","object":{`) || !strings.Contains(first, `"code":410`) {
 		t.Errorf("%d %s", code, body)
+	}
+	late := watchShared(t, sharedSource(t, s, handover.Watch{Path: sharedMaps}), metav1.ListOptions{ResourceVersion: "1"})
+	if status := nextEvent(t, late, watch.Error); !apierrors.IsResourceExpired(apierrors.FromObject(status)) {
+		t.Errorf("a watch of objects is told %+v", status)
 	}
 	// A list that can't go on consistently says how to go on without.
 	_, err = maps.List(t.Context(), metav1.ListOptions{Limit: 2, Continue: list.Continue})

@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 // syncPatience bounds how long a question whether something is synced waits for a yes. Who asks asks again after
@@ -19,7 +21,11 @@ const syncPatience = 100 * time.Millisecond
 // newCache makes the controllers' cache, whose informers log to the given logger.
 func newCache(logger logr.Logger) cache.NewCacheFunc {
 	return func(config *rest.Config, o cache.Options) (cache.Cache, error) {
-		o.NewInformer = newInformers(logger)
+		sharer, err := handover.New(config)
+		if err != nil {
+			return nil, err
+		}
+		o.NewInformer = newInformers(logger, sharing{sharer, o.Scheme, o.Mapper})
 		c, err := cache.New(config, o)
 		return &promptCache{Cache: c}, err
 	}
@@ -50,9 +56,9 @@ type promptInformer struct {
 }
 
 // newInformers makes informers that log to the given logger.
-func newInformers(logger logr.Logger) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+func newInformers(logger logr.Logger, s sharing) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(source toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-		return &promptInformer{SharedIndexInformer: toolscache.NewSharedIndexInformer(source, example, resync, indexers), logger: logger}
+		return &promptInformer{SharedIndexInformer: toolscache.NewSharedIndexInformer(s.source(source, example), example, resync, indexers), logger: logger}
 	}
 }
 

@@ -95,7 +95,7 @@ func New(options Options) (*Kubelet, error) {
 	}
 	k.core = core
 	if k.source = options.Pods; k.source == nil {
-		if k.informer, err = NewInformer(core, options.NodeName); err != nil {
+		if k.informer, err = NewInformer(core, options.NodeName, nil); err != nil {
 			return nil, fmt.Errorf("kubelet: %w", err)
 		}
 		k.source = k.informer

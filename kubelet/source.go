@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 // PodSource delivers pods to kubelets. Many kubelets may share one.
@@ -41,8 +43,9 @@ type Informer struct {
 
 var _ PodSource = (*Informer)(nil)
 
-// NewInformer returns a source of the pods of the named node; of all nodes for "". It delivers once it runs.
-func NewInformer(client corev1.PodsGetter, node string) (*Informer, error) {
+// NewInformer returns a source of the pods of the named node; of all nodes for "". It delivers once it runs. Sharer, if any, lets it share
+// the objects with others of the process.
+func NewInformer(client corev1.PodsGetter, node string, sharer *handover.Sharer) (*Informer, error) {
 	selector := fields.OneTermNotEqualSelector("spec.nodeName", "")
 	if node != "" {
 		selector = fields.OneTermEqualSelector("spec.nodeName", node)
@@ -59,7 +62,7 @@ func NewInformer(client corev1.PodsGetter, node string) (*Informer, error) {
 		},
 	}
 	i := &Informer{handlers: map[string]PodHandler{}}
-	i.controller = cache.NewSharedIndexInformer(listWatch, &v1.Pod{}, 0, cache.Indexers{byNode: indexByNode})
+	i.controller = cache.NewSharedIndexInformer(sharer.ListWatch(listWatch, handover.Watch{Path: handover.PathOf(v1.SchemeGroupVersion.WithResource("pods")), FieldSelector: selector.String()}), &v1.Pod{}, 0, cache.Indexers{byNode: indexByNode})
 	if err := i.controller.SetTransform(withoutManagedFields); err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func indexByNode(object any) ([]string, error) {
 }
 
 func withoutManagedFields(object any) (any, error) {
-	if pod, ok := object.(*v1.Pod); ok {
+	if pod, ok := object.(*v1.Pod); ok && pod.ManagedFields != nil { // a shared one has none
 		pod.ManagedFields = nil
 	}
 	return object, nil

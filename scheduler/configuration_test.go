@@ -53,7 +53,7 @@ func loadAndMake(file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = newScheduler(fake.NewClientset(), Options{Logger: slog.New(slog.DiscardHandler), Configuration: loaded})
+	_, err = newScheduler(fake.NewClientset(), nil, Options{Logger: slog.New(slog.DiscardHandler), Configuration: loaded})
 	return err
 }
 

@@ -9,10 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
-	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -22,6 +19,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/kogge-dev/kogge/internal/handover"
 	"github.com/kogge-dev/kogge/internal/patient"
 	"github.com/kogge-dev/kogge/scheduler/cache"
 	"github.com/kogge-dev/kogge/scheduler/configuration"
@@ -87,14 +85,18 @@ func New(options Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the scheduler's client: %w", err)
 	}
-	return newScheduler(client, options)
+	sharer, err := handover.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the scheduler's client: %w", err)
+	}
+	return newScheduler(client, sharer, options)
 }
 
-func newScheduler(client kubernetes.Interface, options Options) (*Scheduler, error) {
+func newScheduler(client kubernetes.Interface, sharer *handover.Sharer, options Options) (*Scheduler, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(withoutManagedFields))
-	// Finished pods take no room, and there may be very many of them. First come, first
-	// served: whoever asks the factory for pods from now on gets these.
-	factory.InformerFor(&corev1.Pod{}, unfinishedPods)
+	// First come, first served: whoever asks the factory for pods and nodes from now on gets these.
+	factory.InformerFor(&corev1.Pod{}, unfinishedPods(sharer))
+	factory.InformerFor(&corev1.Node{}, allNodes(sharer))
 	sources, err := plugins.NewSources(client, factory)
 	if err != nil {
 		return nil, err
@@ -235,18 +237,4 @@ func (s *Scheduler) place(ctx context.Context, entry *queue.Entry) {
 // isOver says that there is nothing to place any more.
 func (s *Scheduler) isOver(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil || s.cache.Assumed(pod)
-}
-
-func unfinishedPods(client kubernetes.Interface, resync time.Duration) toolscache.SharedIndexInformer {
-	selector := "status.phase!=" + string(corev1.PodSucceeded) + ",status.phase!=" + string(corev1.PodFailed)
-	return coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, resync, toolscache.Indexers{},
-		func(options *metav1.ListOptions) { options.FieldSelector = selector })
-}
-
-// withoutManagedFields drops what no rule looks at and is often half of an object.
-func withoutManagedFields(object any) (any, error) {
-	if accessor, err := meta.Accessor(object); err == nil {
-		accessor.SetManagedFields(nil)
-	}
-	return object, nil
 }

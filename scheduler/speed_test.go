@@ -28,7 +28,7 @@ func BenchmarkFind(b *testing.B) {
 }
 
 func benchmarkFind(b *testing.B, of func(int) *corev1.Pod) {
-	s, err := newScheduler(fake.NewClientset(), Options{Logger: slog.New(slog.DiscardHandler)})
+	s, err := newScheduler(fake.NewClientset(), nil, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func benchNear(i int) *corev1.Pod {
 // BenchmarkMakeRoom looks for victims of a pod that fits nowhere, on 1,000 nodes with four
 // less urgent pods each, of which three have to go.
 func BenchmarkMakeRoom(b *testing.B) {
-	s, err := newScheduler(fake.NewClientset(), Options{Logger: slog.New(slog.DiscardHandler)})
+	s, err := newScheduler(fake.NewClientset(), nil, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}

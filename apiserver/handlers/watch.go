@@ -53,6 +53,10 @@ func (s *Scope) watch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer watching.Stop()
+	if to := s.senderOf(w, r, out.Shape); to != nil {
+		_ = to.follow(ctx, watching, o.AllowWatchBookmarks) // it ends as below
+		return
+	}
 	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out, table: table, warnings: request.Warnings(r.Context())}
 	st.open()
 	// The client has gone, or its time is over: either way nobody is left to be told.
@@ -83,6 +87,10 @@ func (s *Scope) watchFailed(w http.ResponseWriter, r *http.Request, out negotiat
 	status := toStatus(err)
 	if status.Reason != metav1.StatusReasonExpired {
 		s.fail(w, r, err)
+		return
+	}
+	if to := s.senderOf(w, r, out.Shape); to != nil {
+		_ = to.to.Send(watch.Event{Type: watch.Error, Object: &status}) // the client has gone
 		return
 	}
 	st := &stream{scope: s, w: w, flusher: http.NewResponseController(w), out: out}
@@ -171,11 +179,7 @@ func (st *stream) tableFrame(t watch.EventType, obj resource.Object, e *cache.En
 
 // Bookmark tells the client that it knows all up to a revision.
 func (st *stream) Bookmark(revision int64, initialEnd bool) error {
-	obj := st.scope.Resource.New()
-	obj.SetResourceVersion(revisionText(revision))
-	if initialEnd {
-		obj.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-	}
+	obj := st.scope.bookmark(revision, initialEnd)
 	switch st.out.Shape {
 	case negotiation.Table:
 		return st.tableFrame(watch.Bookmark, obj, nil)
@@ -191,6 +195,16 @@ func (st *stream) Bookmark(revision int64, initialEnd bool) error {
 		return err
 	}
 	return st.frame(watch.Bookmark, body)
+}
+
+// bookmark is an object that says how far a watch is, and with initialEnd that its initial objects are over.
+func (s *Scope) bookmark(revision int64, initialEnd bool) resource.Object {
+	obj := s.Resource.New()
+	obj.SetResourceVersion(revisionText(revision))
+	if initialEnd {
+		obj.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	}
+	return obj
 }
 
 // frame writes an event around an encoded object. JSON frames are lines; protobuf frames have their

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -45,6 +46,9 @@ type Registry struct {
 	slot       cache.Slot
 	managers   map[string]*fieldManager // by subresource; "" is the resource itself
 	plans      map[string]newFields     // likewise; none for objects without a Go type
+
+	// Sharers is how many watches share whole objects at the moment.
+	Sharers atomic.Int64
 }
 
 // New makes the registry of a resource, whose key prefix the cache must know.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kogge-dev/kogge/cluster/pki"
+	"github.com/kogge-dev/kogge/internal/handover"
 	"github.com/kogge-dev/kogge/kubelet"
 	"github.com/kogge-dev/kogge/kubelet/rounds"
 	"github.com/kogge-dev/kogge/kubelet/runtime/simulated"
@@ -91,12 +92,17 @@ func New(o Options) (*Fleet, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	// Who watches for all nodes is none of them.
-	clients, err := kubernetes.NewForConfig(o.Config("simulated-nodes", "system:masters"))
+	config := o.Config("simulated-nodes", "system:masters")
+	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	f := &Fleet{options: o, clients: clients, rounds: rounds.New(o.Clock), heartbeats: rounds.New(o.Clock), byIP: map[netip.Addr]*node{}}
-	if f.pods, err = kubelet.NewInformer(clients.CoreV1(), ""); err != nil {
+	sharer, err := handover.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	if f.pods, err = kubelet.NewInformer(clients.CoreV1(), "", sharer); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	f.server = newServer(f)

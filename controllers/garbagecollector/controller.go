@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kogge-dev/kogge/controllers/internal/component"
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 const name = "garbage-collector-controller"
@@ -56,8 +57,12 @@ func add(env component.Environment) error {
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
+	sharer, err := handover.New(config)
+	if err != nil {
+		return fmt.Errorf("add %s: %w", name, err)
+	}
 	c := &collector{
-		client: client, discovery: discovery.ToServerResourcesInterfaceWithContext(found), events: env.Events(name),
+		client: client, sharer: sharer, discovery: discovery.ToServerResourcesInterfaceWithContext(found), events: env.Events(name),
 		logger: env.Logger.With("controller", name), clock: env.Clock, graph: NewGraph(),
 		rediscover: make(chan struct{}, 1),
 	}
@@ -69,6 +74,7 @@ func add(env component.Environment) error {
 
 type collector struct {
 	client    metadata.Interface
+	sharer    *handover.Sharer
 	discovery discovery.ServerResourcesInterfaceWithContext
 	events    record.EventRecorder
 	logger    *slog.Logger
@@ -85,7 +91,7 @@ func (c *collector) Start(ctx context.Context) error {
 	c.work = workqueue.NewTypedRateLimitingQueue(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](minRetryDelay, maxRetryDelay))
 	watches := &monitors{
-		client: c.client, logger: c.logger, observe: c.observe, forget: c.forget,
+		client: c.client, sharer: c.sharer, logger: c.logger, observe: c.observe, forget: c.forget,
 		running: map[schema.GroupVersionResource]*monitor{},
 	}
 	if err := c.sync(ctx, watches); err != nil {

@@ -8,15 +8,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 // monitors runs one metadata watch for each resource.
 type monitors struct {
 	client metadata.Interface
+	sharer *handover.Sharer
 	logger *slog.Logger
 	// observe and forget take what the watches deliver.
 	observe func(*Item)
@@ -53,8 +56,15 @@ func (m *monitors) sync(ctx context.Context, wanted map[schema.GroupVersionResou
 }
 
 func (m *monitors) start(ctx context.Context, resource schema.GroupVersionResource, kind schema.GroupVersionKind) (*monitor, error) {
-	informer := metadatainformer.NewFilteredMetadataInformer(m.client, resource, metav1.NamespaceAll, 0,
-		cache.Indexers{}, nil).Informer()
+	objects := m.client.Resource(resource)
+	source := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return objects.List(ctx, o)
+		},
+		WatchFuncWithContext: objects.Watch,
+	}, m.client)
+	shared := m.sharer.ListWatch(source, handover.Watch{Path: handover.PathOf(resource), Metadata: true})
+	informer := cache.NewSharedIndexInformer(shared, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	if err := informer.SetTransform(onlyWhatMatters); err != nil {
 		return nil, fmt.Errorf("watch %s: %w", resource, err)
 	}

@@ -7,10 +7,17 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 // bufferSize bounds what a handler may write ahead of its reader, in bytes.
 const bufferSize = 256 << 10
+
+// eventsAhead is how many events a handler may hand over ahead of their reader.
+const eventsAhead = 128
 
 // Transport carries requests into a handler.
 type Transport struct {
@@ -18,6 +25,9 @@ type Transport struct {
 	// Context makes the context in which the handler sees the request, of the request's own.
 	Context func(context.Context) context.Context
 }
+
+// HandsOver implements handover.Transport.
+func (t *Transport) HandsOver() {}
 
 // RoundTrip runs the handler and returns once it wrote its header.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -32,7 +42,10 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		in.Body = http.NoBody
 	}
 	p := newPipe(cancel)
-	w := &writer{header: http.Header{}, pipe: p, started: make(chan struct{})}
+	w := &writer{header: http.Header{}, pipe: p, started: make(chan struct{}), gone: ctx.Done()}
+	if in.Header.Get(handover.Header) != "" {
+		w.events = make(chan watch.Event, eventsAhead)
+	}
 	go t.serve(w, in, cancel)
 	select {
 	case <-w.started:
@@ -56,6 +69,9 @@ func (t *Transport) serve(w *writer, r *http.Request, cancel context.CancelFunc)
 		}
 		w.WriteHeader(http.StatusOK)
 		w.pipe.closeWriter(err)
+		if w.events != nil {
+			close(w.events)
+		}
 		_ = r.Body.Close() // a request's body has no error to report here
 	}()
 	t.Handler.ServeHTTP(w, r)
@@ -67,6 +83,8 @@ type writer struct {
 	pipe    *pipe
 	once    sync.Once
 	started chan struct{}
+	events  chan watch.Event // nil: nobody asked for objects
+	gone    <-chan struct{}  // closed when nobody reads any more
 
 	// Set before started is closed.
 	code   int
@@ -98,6 +116,17 @@ func (w *writer) Write(b []byte) (int, error) {
 	return w.pipe.Write(b)
 }
 
+// Send implements handover.Sender.
+func (w *writer) Send(e watch.Event) error {
+	w.WriteHeader(http.StatusOK)
+	select {
+	case w.events <- e:
+		return nil
+	case <-w.gone:
+		return io.ErrClosedPipe
+	}
+}
+
 // Flush is there for handlers that look for it: what is written can be read at once.
 func (w *writer) Flush() { w.WriteHeader(http.StatusOK) }
 
@@ -106,9 +135,13 @@ func (w *writer) response(r *http.Request) *http.Response {
 	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
 		length = n
 	}
+	var body io.ReadCloser = reader{w.pipe}
+	if w.events != nil {
+		body = stream{reader{w.pipe}, w.events}
+	}
 	return &http.Response{
 		Status: strconv.Itoa(w.code) + " " + http.StatusText(w.code), StatusCode: w.code,
-		Proto: "HTTP/2.0", ProtoMajor: 2, Header: w.sent, Body: reader{w.pipe}, ContentLength: length, Request: r,
+		Proto: "HTTP/2.0", ProtoMajor: 2, Header: w.sent, Body: body, ContentLength: length, Request: r,
 	}
 }
 
@@ -120,3 +153,12 @@ func (r reader) Close() error {
 	r.p.closeReader()
 	return nil
 }
+
+// stream is a body that hands objects over.
+type stream struct {
+	reader
+	events <-chan watch.Event
+}
+
+// Events implements handover.Stream.
+func (s stream) Events() <-chan watch.Event { return s.events }

@@ -3,6 +3,7 @@ package cache
 import (
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -83,6 +84,8 @@ type Entry struct {
 
 	codec Codec
 	json  [slots]atomic.Pointer[[]byte]
+	// shared is what Shared gave, until it is forgotten.
+	shared atomic.Pointer[runtime.Object]
 	// unreadable says why the value is no object; such an entry has nothing but its key and revision.
 	unreadable error
 }
@@ -162,6 +165,30 @@ func (c *Collection) ReadEntry(kv store.KV) (*Entry, error) { return read(c.code
 
 // Object decodes the entry into an object of the storage version that the caller owns.
 func (e *Entry) Object() (runtime.Object, error) { return e.codec.Object(e.Raw, e.Revision) }
+
+// Shared is the object without its managedFields, decoded for the first who asks and the same for all: nobody may change it. The entry keeps
+// it while it is the present one, since then those who asked keep it too, and a little longer for those who come late.
+func (e *Entry) Shared() (runtime.Object, error) {
+	if p := e.shared.Load(); p != nil {
+		return *p, nil
+	}
+	obj, err := e.Object()
+	if err != nil {
+		return nil, err
+	}
+	if o, ok := obj.(metav1.Object); ok {
+		o.SetManagedFields(nil)
+	}
+	if !e.shared.CompareAndSwap(nil, &obj) {
+		if p := e.shared.Load(); p != nil {
+			return *p, nil
+		}
+	}
+	return obj, nil
+}
+
+// forget lets go of the shared object.
+func (e *Entry) forget() { e.shared.Store(nil) }
 
 // JSON returns the encoding in the slot, made by encode at the first call. The bytes are shared: do not change them.
 func (e *Entry) JSON(slot Slot, encode func(runtime.Object) ([]byte, error)) ([]byte, error) {

@@ -32,7 +32,25 @@ type ring struct {
 	start  int64 // every event after this revision is kept
 }
 
+// sharedFor is for how many events an object that was replaced or deleted is still shared among watchers that are behind. By then each of
+// them has likely been told.
+const sharedFor = 256
+
+// forget lets go of what an event of a while ago was the last to show.
+func (r *ring) forget() {
+	if n := len(r.events); n > sharedFor {
+		e := r.events[(r.next+n-sharedFor)%n]
+		if e.Previous != nil {
+			e.Previous.forget()
+		}
+		if e.Entry == nil {
+			e.Gone().forget()
+		}
+	}
+}
+
 func (r *ring) push(e *Event) {
+	defer r.forget()
 	if len(r.events) < ringSize {
 		r.events = append(r.events, e)
 		return
