@@ -235,6 +235,17 @@ func (p *Patch) strategic(current runtime.Object, t Target) (runtime.Object, err
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	touched := touchedBy(change, current)
+	if len(found) == 0 {
+		if obj := typed(current, change, touched); obj != nil {
+			t.complete(obj)
+			return obj, nil
+		}
+	}
+	return p.trees(current, t, change, touched, found)
+}
+
+// trees merges what is touched of the object, as a tree, with the change, which it uses up.
+func (p *Patch) trees(current runtime.Object, t Target, change map[string]any, touched touched, found []error) (runtime.Object, error) {
 	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(touched.of(current))
 	if err != nil {
 		return nil, err
