@@ -8,10 +8,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// Plan writes the fields of the objects of one type that one endpoint lets be owned.
+// Plan says which fields of the objects of one type are owned through one endpoint.
 type Plan struct {
-	typ  reflect.Type
-	root *plan
+	typ   reflect.Type
+	root  *plan
+	whole *plan // of what may be owned through any endpoint
 }
 
 // stripped are paths that belong to nobody.
@@ -23,15 +24,19 @@ var stripped = []string{
 // For makes the plan of a struct, whose schema is that of a value, leaving out the paths that an endpoint resets.
 func For(t reflect.Type, of *typed.TypedValue, reset []string) *Plan {
 	root := plans.of(of.Schema(), t, of.TypeRef())
-	out := paths{}
-	for _, path := range slices.Concat(reset, stripped) {
-		out.add(strings.Split(path, "."))
-	}
-	return &Plan{typ: t, root: root.without(out)}
+	return &Plan{typ: t, root: root.without(pathsOf(slices.Concat(reset, stripped))), whole: root.without(pathsOf(stripped))}
 }
 
 // paths are names of fields, with the paths below them: none is all of them.
 type paths map[string]paths
+
+func pathsOf(texts []string) paths {
+	p := paths{}
+	for _, text := range texts {
+		p.add(strings.Split(text, "."))
+	}
+	return p
+}
 
 func (p paths) add(path []string) {
 	below, known := p[path[0]]

@@ -3,6 +3,7 @@ package fieldset
 import (
 	"math"
 	"reflect"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -95,27 +96,32 @@ const things = `types:
     - {name: blob, type: {scalar: string}}
 `
 
-// TestOf compares with what the library says of a thing that was not there before.
-func TestOf(t *testing.T) {
-	t.Parallel()
-	parser, err := typed.NewParser(things)
+// typ gives things the type of their schema.
+func typ(t testing.TB, o *thing) *typed.TypedValue {
+	t.Helper()
+	parser, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, key := int32(0), ""
-	as := parser.Type("thing")
-	typ := func(o *thing) *typed.TypedValue {
-		v, err := value.NewValueReflect(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return typed.AsTypedUnvalidated(v, as.Schema, as.TypeRef)
+	v, err := value.NewValueReflect(o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	plan := For(reflect.TypeFor[thing](), typ(&thing{}), nil)
-	for name, c := range map[string]struct {
-		thing thing
-		left  bool // to the library
-	}{
+	as := parser.Type("thing")
+	return typed.AsTypedUnvalidated(v, as.Schema, as.TypeRef)
+}
+
+var parsed = sync.OnceValues(func() (*typed.Parser, error) { return typed.NewParser(things) })
+
+// sample is a thing, and whether it is left to the library.
+type sample struct {
+	thing thing
+	left  bool
+}
+
+func samples() map[string]sample {
+	n, key := int32(0), ""
+	return map[string]sample{
 		"nothing":               {},
 		"inlined":               {thing: thing{Base: Base{Key: "k", Rank: -1}, base: base{Inner: "i"}}},
 		"in a struct":           {thing: thing{Named: Base{Rank: 1}}},
@@ -147,7 +153,14 @@ func TestOf(t *testing.T) {
 		"untagged":              {thing: thing{Untagged: "u", Skipped: "s", hidden: "h"}},
 		"no schema":             {thing: thing{Unlisted: "u"}, left: true},
 		"a thing":               {thing: thing{Itself: &thing{Numbers: []int32{1}, Itself: &thing{}}}},
-	} {
+	}
+}
+
+// TestOf compares with what the library says of a thing that was not there before.
+func TestOf(t *testing.T) {
+	t.Parallel()
+	plan := For(reflect.TypeFor[thing](), typ(t, &thing{}), nil)
+	for name, c := range samples() {
 		got, ok := plan.Of(&c.thing)
 		if ok == c.left {
 			t.Errorf("%s: left to the library: %v", name, !ok)
@@ -155,7 +168,7 @@ func TestOf(t *testing.T) {
 		if !ok {
 			continue
 		}
-		diff, err := typ(&thing{}).Compare(typ(&c.thing))
+		diff, err := typ(t, &thing{}).Compare(typ(t, &c.thing))
 		if err != nil {
 			t.Errorf("%s: the library refuses: %v", name, err)
 			continue

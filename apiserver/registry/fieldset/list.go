@@ -42,20 +42,30 @@ func (w *writer) sorted(base int) []item {
 // keyed writes the items of a list that has some.
 func (w *writer) keyed(p *plan, v reflect.Value) {
 	base := len(w.items)
+	items := w.itemsOf(p, v)
+	for i := range items {
+		w.item(p, v, &items[i])
+	}
+	w.items = w.items[:base]
+}
+
+// itemsOf lists the items of a keyed list in their order, behind those of others. None: one of them has no keys.
+func (w *writer) itemsOf(p *plan, v reflect.Value) []item {
+	base := len(w.items)
 	for i := range v.Len() {
 		w.items = append(w.items, item{at: i})
 		if !w.items[len(w.items)-1].read(p.keys, v.Index(i)) {
 			w.failed = true
-			return
+			return nil
 		}
 	}
-	items := w.sorted(base)
-	for i := range items {
-		at := w.comma()
-		w.head(&items[i])
-		w.end(at, w.body(p.item, v.Index(items[i].at), false))
-	}
-	w.items = w.items[:base]
+	return w.sorted(base)
+}
+
+// item writes an item of a keyed list.
+func (w *writer) item(p *plan, v reflect.Value, of *item) {
+	at := w.head(of)
+	w.end(at, w.body(p.item, v.Index(of.at), false))
 }
 
 // read finds the words of an item. False: it has none, or a null.
@@ -82,8 +92,9 @@ func (a *item) read(keys []key, v reflect.Value) bool {
 	return a.n > 0
 }
 
-// head begins the element of an item: "k:{\"name\":\"x\"}":{
-func (w *writer) head(a *item) {
+// head begins the element of an item, "k:{\"name\":\"x\"}":{, and gives what end takes.
+func (w *writer) head(a *item) int {
+	at := w.comma()
 	w.buf = append(w.buf, `"k:{`...)
 	for i := range a.n {
 		if i > 0 {
@@ -95,6 +106,7 @@ func (w *writer) head(a *item) {
 		w.word(a.words[i])
 	}
 	w.buf = append(w.buf, `}":{`...)
+	return at
 }
 
 func (w *writer) word(of word) {
@@ -106,14 +118,25 @@ func (w *writer) word(of word) {
 // set writes the values of a list that has some.
 func (w *writer) set(v reflect.Value) {
 	base := len(w.items)
+	for _, i := range w.valuesOf(v) {
+		w.value(i.words[0])
+	}
+	w.items = w.items[:base]
+}
+
+// valuesOf lists the values of a set in their order, behind those of others.
+func (w *writer) valuesOf(v reflect.Value) []item {
+	base := len(w.items)
 	for i := range v.Len() {
 		w.items = append(w.items, item{words: [maxKeys]word{read(v.Index(i))}, n: 1})
 	}
-	for _, i := range w.sorted(base) {
-		w.comma()
-		w.buf = append(w.buf, `"v:`...)
-		w.word(i.words[0])
-		w.buf = append(w.buf, `":{}`...)
-	}
-	w.items = w.items[:base]
+	return w.sorted(base)
+}
+
+// value writes a value of a set.
+func (w *writer) value(of word) {
+	w.comma()
+	w.buf = append(w.buf, `"v:`...)
+	w.word(of)
+	w.buf = append(w.buf, `":{}`...)
 }

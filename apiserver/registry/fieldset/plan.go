@@ -25,6 +25,9 @@ type plan struct {
 	keys    []key     // of a keyed list, in the order of their names
 }
 
+// plainLeaf tells whether all values are leaves that can be written.
+func (p *plan) plainLeaf() bool { return p.shape == leaf && p.sound == nil }
+
 // soundness says whether a value can be written as JSON. What can't, the library is to see.
 type soundness func(reflect.Value) bool
 

@@ -31,16 +31,29 @@ func (p *Plan) Of(obj any) (fields *metav1.FieldsV1, ok bool) {
 	}
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
-	*w = writer{buf: append(w.buf[:0], '{'), texts: w.texts[:0], items: w.items[:0]}
+	w.begin()
 	owned := w.body(p.root, v, true)
 	defer w.forget()
 	if w.failed || !owned {
 		return nil, !w.failed
 	}
+	return w.fields(), true
+}
+
+// begin begins a set.
+func (w *writer) begin() {
+	*w = writer{buf: append(w.buf[:0], '{'), texts: w.texts[:0], items: w.items[:0]}
+}
+
+// fields ends the set; nil: it is empty.
+func (w *writer) fields() *metav1.FieldsV1 {
+	if len(w.buf) == 1 {
+		return nil
+	}
 	w.buf = append(w.buf, '}')
-	fields = &metav1.FieldsV1{}
+	fields := &metav1.FieldsV1{}
 	fields.SetRawBytes(w.buf) // a copy
-	return fields, true
+	return fields
 }
 
 // What a writer keeps for the next object, at most: a large one is rare, and is not to be paid for by all that follow.
@@ -65,7 +78,7 @@ func (w *writer) forget() {
 	clear(w.items[:cap(w.items)])
 }
 
-// open begins an element, and gives what undo takes.
+// open begins an element, and gives what end takes.
 func (w *writer) open(head string) int {
 	at := w.comma()
 	w.buf = append(w.buf, head...)
@@ -170,6 +183,15 @@ func (w *writer) structure(p *plan, v reflect.Value, present bool) bool {
 // mapping writes the entries of a map that has some.
 func (w *writer) mapping(p *plan, v reflect.Value) {
 	base := len(w.texts)
+	for _, k := range w.textsOf(v) {
+		w.entry(p, v, k)
+	}
+	w.texts = w.texts[:base]
+}
+
+// textsOf lists the keys of a map in their order, behind those of others.
+func (w *writer) textsOf(v reflect.Value) []string {
+	base := len(w.texts)
 	if m, ok := v.Interface().(map[string]string); ok {
 		for k := range m {
 			w.texts = append(w.texts, k)
@@ -179,23 +201,22 @@ func (w *writer) mapping(p *plan, v reflect.Value) {
 			w.texts = append(w.texts, i.Key().String())
 		}
 	}
-	texts := w.texts[base:]
-	slices.Sort(texts)
-	plainLeaf := p.item.shape == leaf && p.item.sound == nil
-	for _, k := range texts {
-		if !plain(k) {
-			w.failed = true
-			break
-		}
-		at := w.comma()
-		w.buf = append(w.buf, `"f:`...)
-		w.buf = append(w.buf, k...)
-		w.buf = append(w.buf, `":{`...)
-		if plainLeaf {
-			w.buf = append(w.buf, '}')
-			continue
-		}
-		w.end(at, w.body(p.item, v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key())), false))
-	}
-	w.texts = w.texts[:base]
+	slices.Sort(w.texts[base:])
+	return w.texts[base:]
+}
+
+// entry writes an entry of a map.
+func (w *writer) entry(p *plan, v reflect.Value, key string) {
+	at := w.field(key)
+	w.end(at, p.item.plainLeaf() || w.body(p.item, v.MapIndex(reflect.ValueOf(key).Convert(v.Type().Key())), false))
+}
+
+// field begins the element of an entry, and gives what end takes.
+func (w *writer) field(key string) int {
+	w.failed = w.failed || !plain(key)
+	at := w.comma()
+	w.buf = append(w.buf, `"f:`...)
+	w.buf = append(w.buf, key...)
+	w.buf = append(w.buf, `":{`...)
+	return at
 }
