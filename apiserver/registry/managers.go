@@ -104,14 +104,18 @@ func (c converter) Default(obj runtime.Object) {
 }
 
 // manage records that the manager set what differs between the two objects. Live stays as it is. Objects come out without kind and
-// apiVersion. A new object's fields are known from its type; what changes in others, and all that is unusual, the field manager finds out.
+// apiVersion. What an object's fields are is known from its type; all that is unusual the field manager finds out.
 func (r *Registry) manage(live, obj resource.Object, o WriteOptions) resource.Object {
 	if r.Resource.Whole {
 		live = live.DeepCopyObject().(resource.Object)
 		live.GetObjectKind().SetGroupVersionKind(r.Resource.GVK()) // obj, a tree, tells by itself what it is, be it another kind than is wanted
 		return r.managed(live, obj, o)
 	}
-	if fields, ok := r.ownNew(live, obj, o); ok {
+	fields, ok := r.ownNew(live, obj, o)
+	if !ok {
+		fields, ok = r.ownChanged(live, obj, o)
+	}
+	if ok {
 		obj.SetManagedFields(fields)
 		resource.Untype(obj)
 		return obj

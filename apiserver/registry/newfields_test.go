@@ -89,13 +89,13 @@ var endpoints = sync.OnceValue(func() (out []endpoint) {
 			if err != nil {
 				panic(err)
 			}
-			plan := types.newFields(kind, hooks)
+			plan := types.fieldPlan(kind, hooks)
 			if plan() == nil {
 				continue
 			}
 			library := &Registry{Options: Options{Resource: kind}, managers: map[string]*fieldManager{sub: m}}
 			both := *library
-			both.plans = map[string]newFields{sub: plan}
+			both.plans = map[string]fieldPlan{sub: plan}
 			out = append(out, endpoint{Registry: &both, library: library, subresource: sub})
 		}
 	}

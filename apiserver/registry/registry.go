@@ -45,15 +45,15 @@ type Registry struct {
 	collection *cache.Collection
 	slot       cache.Slot
 	managers   map[string]*fieldManager // by subresource; "" is the resource itself
-	plans      map[string]newFields     // likewise; none for objects without a Go type
+	plans      map[string]fieldPlan     // likewise; none for objects without a Go type
 
 	// Sharers is how many watches share whole objects at the moment.
-	Sharers atomic.Int64
+	Sharers *atomic.Int64
 }
 
 // New makes the registry of a resource, whose key prefix the cache must know.
 func New(o Options) (*Registry, error) {
-	r := &Registry{Options: o, collection: o.Cache.Collection(o.Resource.Prefix), managers: map[string]*fieldManager{}, plans: map[string]newFields{}}
+	r := &Registry{Options: o, collection: o.Cache.Collection(o.Resource.Prefix), managers: map[string]*fieldManager{}, plans: map[string]fieldPlan{}, Sharers: new(atomic.Int64)}
 	if r.collection == nil {
 		return nil, fmt.Errorf("no collection for %s", o.Resource.Prefix)
 	}
@@ -79,7 +79,7 @@ func New(o Options) (*Registry, error) {
 		}
 		r.managers[sub] = m
 		if !o.Resource.Whole {
-			r.plans[sub] = o.Managers.newFields(o.Resource, hooks)
+			r.plans[sub] = o.Managers.fieldPlan(o.Resource, hooks)
 		}
 	}
 	return r, nil
