@@ -99,6 +99,24 @@ func TestNodesAreLikeTheirTemplate(t *testing.T) {
 	})
 }
 
+// TestStatusesAreTheKubelets: what a kubelet writes is managed by it, under upstream's name.
+func TestStatusesAreTheKubelets(t *testing.T) {
+	t.Parallel()
+	_, clients := start(t, cluster.Options{Nodes: 1})
+	pod := runPod(t, clients, simulatedPod("p", nil), isRunning)
+	node, err := clients.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A node is made with its first status, by the kubelet itself.
+	if !slices.ContainsFunc(node.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "kubelet" }) {
+		t.Errorf("the node is managed by %+v", node.ManagedFields)
+	}
+	if !slices.ContainsFunc(pod.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "kubelet" && e.Subresource == "status" }) {
+		t.Errorf("the pod's status is managed by %+v", pod.ManagedFields)
+	}
+}
+
 func TestSimulatedPodsAnswer(t *testing.T) {
 	t.Parallel()
 	c, clients := start(t, cluster.Options{Nodes: 2})

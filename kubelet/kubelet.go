@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,9 @@ type Kubelet struct {
 	synced bool
 }
 
+// UserAgent is what a kubelet calls itself unless its configuration does otherwise. What it writes is its own by this name, in managedFields.
+const UserAgent = "kubelet"
+
 // ownWorkers are enough for one kubelet's rounds.
 const ownWorkers = 1
 
@@ -81,6 +85,7 @@ func New(options Options) (*Kubelet, error) {
 	}
 	config := rest.CopyConfig(options.Config)
 	config.QPS = -1
+	config.UserAgent = cmp.Or(config.UserAgent, UserAgent)
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("kubelet: %w", err)

@@ -92,7 +92,8 @@ func New(o Options) (*Fleet, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	// Who watches for all nodes is none of them.
-	config := o.Config("simulated-nodes", "system:masters")
+	config := rest.CopyConfig(o.Config("simulated-nodes", "system:masters"))
+	config.UserAgent = kubelet.UserAgent // since it acts for them all
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
