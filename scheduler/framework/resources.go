@@ -53,6 +53,14 @@ func NewResources(list corev1.ResourceList) Resources {
 // overhead included; and the same with assumed amounts where containers are silent. Of a
 // pod being resized it is the larger of what it wants and what it has.
 func podRequests(pod *corev1.Pod) (requests, assumed Resources) {
+	if requests, assumed, ok := plainRequests(pod); ok {
+		return requests, assumed
+	}
+	return anyRequests(pod)
+}
+
+// anyRequests is podRequests of whatever pod.
+func anyRequests(pod *corev1.Pod) (requests, assumed Resources) {
 	options := resourcehelper.PodResourcesOptions{
 		UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true,
 	}
