@@ -45,6 +45,7 @@ type Server struct {
 	store    *store.Store
 	cache    *cache.Cache
 	handlers *handlers.Handlers
+	workers  *inprocess.Workers // run what comes without a socket
 	authn    *authn.Authenticator
 	authz    authz.Authorizer
 	rbac     *rbac.Authorizer // nil: roles are not enforced
@@ -72,7 +73,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, log: o.Logger, store: st, done: make(chan struct{}), ready: make(chan struct{})}
+	s := &Server{workers: inprocess.NewWorkers(), options: o, log: o.Logger, store: st, done: make(chan struct{}), ready: make(chan struct{})}
 	if err := s.assemble(); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -193,7 +194,7 @@ func (s *Server) Ready() <-chan struct{} { return s.ready }
 // RoundTripper is a transport into the server for a component of this process. It works while Run does.
 func (s *Server) RoundTripper(i Identity) http.RoundTripper {
 	u := &request.User{Name: i.Name, Groups: i.Groups}
-	return &inprocess.Transport{Handler: s.handler, Context: func(ctx context.Context) context.Context { return authn.InProcess(ctx, u) }}
+	return &inprocess.Transport{Handler: s.handler, Workers: s.workers, Context: func(ctx context.Context) context.Context { return authn.InProcess(ctx, u) }}
 }
 
 // Run serves until ctx ends, then ends watches at once and everything else within moments.

@@ -24,6 +24,8 @@ type Transport struct {
 	Handler http.Handler
 	// Context makes the context in which the handler sees the request, of the request's own.
 	Context func(context.Context) context.Context
+	// Workers run the handler; nil: each request has a goroutine of its own.
+	Workers *Workers
 }
 
 // HandsOver implements handover.Transport.
@@ -46,7 +48,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if in.Header.Get(handover.Header) != "" {
 		w.events = make(chan watch.Event, eventsAhead)
 	}
-	go t.serve(w, in, cancel)
+	t.Workers.run(func() { t.serve(w, in, cancel) })
 	select {
 	case <-w.started:
 	case <-r.Context().Done():
