@@ -15,7 +15,7 @@ import (
 // objects reads the server's own objects, for what stands before the handlers.
 type objects struct{ handlers *handlers.Handlers }
 
-// Get reads an object as the cache has it now; only what seems missing is asked for afresh.
+// Get reads an object as the cache has it now; only what seems missing is asked for afresh. Nobody changes it, and it may lack managedFields.
 func (o objects) Get(group, plural, namespace, name string) (resource.Object, error) {
 	reg, err := o.registry(group, plural)
 	if err != nil {
@@ -28,7 +28,7 @@ func (o objects) Get(group, plural, namespace, name string) (resource.Object, er
 	if err != nil {
 		return nil, err
 	}
-	return reg.Object(res)
+	return reg.Shown(res)
 }
 
 // List reads all objects of a namespace, or of all of them.

@@ -11,7 +11,8 @@ import (
 
 // Objects reads what plugins need to know besides the object that is written. Objects that it gives are not to be changed.
 type Objects interface {
-	// Get reads one object as the cache has it; what seems missing is asked for afresh. Its error is a Status.
+	// Get reads one object as the cache has it; what seems missing is asked for afresh. The object is not to be changed, and may lack its
+	// managedFields. Its error is a Status.
 	Get(group, plural, namespace, name string) (resource.Object, error)
 	// List reads all objects of a namespace, or of all with the empty one, as of all that was acknowledged before.
 	List(group, plural, namespace string) ([]resource.Object, error)

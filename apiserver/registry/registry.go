@@ -129,6 +129,18 @@ func (r *Registry) Object(res *Result) (resource.Object, error) {
 	return r.decode(res.Entry)
 }
 
+// Shown is the result's object to look at: the one that watches share, if any do, which nobody may change and which has no managedFields.
+func (r *Registry) Shown(res *Result) (resource.Object, error) {
+	if res.Object != nil || r.Resource.FromStorage != nil || r.Sharers.Load() == 0 {
+		return r.Object(res)
+	}
+	obj, err := res.Entry.Shared()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return obj.(resource.Object), nil
+}
+
 // decode gives an entry's object in the served version.
 func (r *Registry) decode(e *cache.Entry) (resource.Object, error) {
 	obj, err := e.Object()
