@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -52,14 +53,17 @@ func newDecoders(s *runtime.Scheme) decoders {
 
 // readBody reads a body of bounded size.
 func readBody(r *http.Request) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	if err != nil {
+	var b bytes.Buffer
+	if n := r.ContentLength; n > 0 {
+		b.Grow(int(min(n, maxBody)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(r.Body, maxBody+1)); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	if len(b) > maxBody {
+	if b.Len() > maxBody {
 		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // decode reads the endpoint's object from a body. Unknown and duplicate fields are errors, warnings or nothing, as directive says.

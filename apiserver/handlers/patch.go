@@ -41,7 +41,7 @@ func (s *Scope) patch(w http.ResponseWriter, r *http.Request) {
 		}
 		return s.Registry.Patched(ctx, s.Info.Namespace, current, exists, obj, write, apply)
 	}
-	res, err := s.Registry.Update(ctx, s.Info.Namespace, s.Info.Name, transform, registry.UpdateOptions{WriteOptions: write, Create: apply && s.Sub == nil})
+	res, err := s.Registry.Update(ctx, s.Info.Namespace, s.Info.Name, transform, registry.UpdateOptions{WriteOptions: write, Create: apply && s.Sub == nil, Pure: true})
 	if err != nil {
 		s.fail(w, r, err)
 		return

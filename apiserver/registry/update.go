@@ -32,6 +32,8 @@ type UpdateOptions struct {
 	UID types.UID
 	// Create the object if it is missing, whatever the kind says: server-side apply does.
 	Create bool
+	// Pure: the transformation leaves the current object as it is, and none of it is part of the wanted one.
+	Pure bool
 	// Hooks instead of the endpoint's: for endpoints that change the object by rules of their own, such as binding.
 	Hooks *resource.Hooks
 }
@@ -79,7 +81,11 @@ func (r *Registry) attempt(ctx context.Context, namespace, name, key string, e *
 	if o.UID != "" && o.UID != old.GetUID() {
 		return nil, r.wrongUID(key, name, o.UID, old.GetUID())
 	}
-	obj, err := transform(ctx, old.DeepCopyObject().(resource.Object), true)
+	current := old
+	if !o.Pure {
+		current = old.DeepCopyObject().(resource.Object)
+	}
+	obj, err := transform(ctx, current, true)
 	if err != nil {
 		return nil, err
 	}
