@@ -36,7 +36,7 @@ func add(env component.Environment) error {
 	r := &reconciler{client: env.Manager.GetClient(), events: env.Events(eventSource)}
 	err := env.Controller(name, 5).
 		For(&corev1.Service{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(backends.ServicesOf(r.client)),
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(backends.ServicesOf(env.Manager.GetCache())),
 			builder.WithPredicates(backends.PodChanges())).
 		Watches(&corev1.Endpoints{}, &handler.EnqueueRequestForObject{}).
 		Complete(component.Quietly(r))

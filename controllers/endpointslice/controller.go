@@ -41,7 +41,7 @@ func add(env component.Environment) error {
 	r := &reconciler{client: env.Manager.GetClient(), events: env.Events(eventSource)}
 	err := env.Controller(name, 5).
 		For(&corev1.Service{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(backends.ServicesOf(r.client)),
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(backends.ServicesOf(env.Manager.GetCache())),
 			builder.WithPredicates(backends.PodChanges())).
 		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(backends.ServiceOfSlice(managedBy))).
 		Complete(component.Quietly(r))
