@@ -49,6 +49,9 @@ func checkResources(pod *v1.Pod, others []*v1.Pod, node *v1.Node) *Rejection {
 	for name := range requests {
 		names = append(names, name)
 	}
+	if len(names) == 0 {
+		return nil // whatever the others take
+	}
 	slices.Sort(names)
 	used := v1.ResourceList{}
 	for _, other := range others {
