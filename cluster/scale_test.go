@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/kogge-dev/kogge/cluster"
 	"github.com/kogge-dev/kogge/internal/gcpace"
@@ -24,7 +25,7 @@ const creators = 32
 // BenchmarkNodes adds b.N simulated nodes to a cluster and waits until all are Ready: -benchtime 5000x. It reports
 // what an idle kubelet keeps on the heap, with the API server's copies of its Node and Lease.
 func BenchmarkNodes(b *testing.B) {
-	c, clients := startBench(b, cluster.Options{})
+	c, clients := startBench(b, cluster.Options{}, (*cluster.Cluster).RESTConfig)
 	before := heap()
 	b.ResetTimer()
 	addNodes(b, c, clients, b.N)
@@ -35,9 +36,14 @@ func BenchmarkNodes(b *testing.B) {
 }
 
 // BenchmarkPods creates b.N pods on a cluster of a tenth as many nodes, heartbeats on, and waits until all run:
-// -benchtime 50000x.
+// -benchtime 50000x. The clients are those of a test: without any socket, or over HTTP/2 and TLS, whose both ends then have a part in it.
 func BenchmarkPods(b *testing.B) {
-	c, clients := startBench(b, cluster.Options{})
+	b.Run("InProcess", func(b *testing.B) { benchmarkPods(b, (*cluster.Cluster).InProcessConfig) })
+	b.Run("HTTP", func(b *testing.B) { benchmarkPods(b, (*cluster.Cluster).RESTConfig) })
+}
+
+func benchmarkPods(b *testing.B, by func(*cluster.Cluster) *rest.Config) {
+	c, clients := startBench(b, cluster.Options{}, by)
 	addNodes(b, c, clients, max(b.N/10, 1))
 	before, goroutines := heap(), runtime.NumGoroutine()
 	ctx, running := b.Context(), make(chan struct{})
@@ -68,7 +74,7 @@ func BenchmarkPods(b *testing.B) {
 	b.ReportMetric(float64(heap())/(1<<20), "MiB")
 }
 
-func startBench(b *testing.B, o cluster.Options) (*cluster.Cluster, kubernetes.Interface) {
+func startBench(b *testing.B, o cluster.Options, by func(*cluster.Cluster) *rest.Config) (*cluster.Cluster, kubernetes.Interface) {
 	b.Helper()
 	c, err := cluster.Start(b.Context(), o)
 	if err != nil {
@@ -84,7 +90,7 @@ func startBench(b *testing.B, o cluster.Options) (*cluster.Cluster, kubernetes.I
 			b.Error(err)
 		}
 	})
-	config := c.RESTConfig()
+	config := by(c)
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
