@@ -27,7 +27,7 @@ func TestWorkersAreUsedAgainAndEnd(t *testing.T) {
 			t.Error("a request waits for another")
 		}
 		close(hold)
-		time.Sleep(2 * linger)
+		<-time.After(2 * linger)
 	}) // which fails if a goroutine is left
 }
 
