@@ -74,7 +74,11 @@ func (p HostPort) Conflicts(other HostPort) bool {
 type NodeInfo struct {
 	// Node is nil while pods are known to be on a node that isn't known itself.
 	Node *corev1.Node
-	Pods []*PodInfo
+	// Unschedulable and Taints are the node's. They stand here as well because filters ask them of hundreds of nodes for each pod, and where
+	// the node itself is, memory is seldom at hand.
+	Unschedulable bool
+	Taints        []corev1.Taint
+	Pods          []*PodInfo
 	// Wishing are those of the pods with any affinity term, Avoiding those with a required
 	// one against others.
 	Wishing, Avoiding []*PodInfo
@@ -101,9 +105,11 @@ func (n *NodeInfo) WithNode(node *corev1.Node) *NodeInfo {
 	next := *n
 	next.Node = node
 	next.Allocatable, next.AllowedPods, next.Images = Resources{}, 0, nil
+	next.Unschedulable, next.Taints = false, nil
 	if node == nil {
 		return &next
 	}
+	next.Unschedulable, next.Taints = node.Spec.Unschedulable, node.Spec.Taints
 	next.Allocatable = NewResources(node.Status.Allocatable)
 	next.AllowedPods = int(node.Status.Allocatable.Pods().Value())
 	if len(node.Status.Images) > 0 {

@@ -28,7 +28,7 @@ func (nodeUnschedulable) Interests() []framework.Interest {
 var cordoned = &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 
 func (nodeUnschedulable) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
-	if !node.Node.Spec.Unschedulable {
+	if !node.Unschedulable {
 		return nil
 	}
 	if tolerates(pod.Pod.Spec.Tolerations, cordoned) {

@@ -33,7 +33,7 @@ func repels(node *corev1.Node, pod *corev1.Pod) bool {
 }
 
 func (taintToleration) Filter(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
-	if repels(node.Node, pod.Pod) {
+	if len(node.Taints) > 0 && repels(node.Node, pod.Pod) {
 		return untolerated
 	}
 	return nil
@@ -43,8 +43,8 @@ var untolerated = framework.NewStatus(framework.Unresolvable, "node(s) had untol
 
 func (taintToleration) PreScore(_ *framework.CycleState, _ *framework.PodInfo, _ framework.Snapshot, nodes []*framework.NodeInfo) *framework.Status {
 	for _, node := range nodes {
-		for i := range node.Node.Spec.Taints {
-			if node.Node.Spec.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule {
+		for i := range node.Taints {
+			if node.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule {
 				return nil
 			}
 		}
@@ -55,8 +55,8 @@ func (taintToleration) PreScore(_ *framework.CycleState, _ *framework.PodInfo, _
 
 // Score counts the taints that the pod minds; Normalize turns the count around.
 func (taintToleration) Score(_ *framework.CycleState, pod *framework.PodInfo, node *framework.NodeInfo) (count int64) {
-	for i := range node.Node.Spec.Taints {
-		taint := &node.Node.Spec.Taints[i]
+	for i := range node.Taints {
+		taint := &node.Taints[i]
 		if taint.Effect == corev1.TaintEffectPreferNoSchedule && !toleratesSoftly(pod.Pod, taint) {
 			count++
 		}
