@@ -75,7 +75,7 @@ type memory struct {
 // Reconcile looks at one node, and comes again after monitorPeriod.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	node := &corev1.Node{}
-	err := r.client.Get(ctx, request.NamespacedName, node)
+	err := r.client.Get(ctx, request.NamespacedName, node, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		r.forget(request.Name)
 		return reconcile.Result{}, nil
@@ -159,6 +159,7 @@ func (r *reconciler) examine(ctx context.Context, node *corev1.Node, known *memo
 		return nil
 	}
 	wasReady := readiness(node) == corev1.ConditionTrue
+	*node = *node.DeepCopy() // it is the cache's
 	node.Status.Conditions = conditions
 	if err := r.client.Status().Update(ctx, node); err != nil {
 		return fmt.Errorf("update status of silent node %s: %w", node.Name, err)
@@ -174,7 +175,7 @@ func (r *reconciler) examine(ctx context.Context, node *corev1.Node, known *memo
 // lease reads a node's lease; nil when there is none.
 func (r *reconciler) lease(ctx context.Context, reader client.Reader, node string) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
-	err := reader.Get(ctx, types.NamespacedName{Namespace: corev1.NamespaceNodeLease, Name: node}, lease)
+	err := reader.Get(ctx, types.NamespacedName{Namespace: corev1.NamespaceNodeLease, Name: node}, lease, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
