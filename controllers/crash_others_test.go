@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -224,11 +225,33 @@ func crashNodes(w *world) {
 	})
 }
 
-// afterTheGrace is a clock that is ahead of the server's by more than deletions have to wait.
-func afterTheGrace() clock.WithTicker { return shifted{by: 20 * time.Second} }
+// leap is a clock that is ahead of the real one once it is told to.
+type leap struct {
+	clock.RealClock
+	by atomic.Int64 // nanoseconds
+}
+
+// Now is ahead, or not.
+func (l *leap) Now() time.Time { return l.RealClock.Now().Add(time.Duration(l.by.Load())) }
+
+// Since is by the same clock.
+func (l *leap) Since(t time.Time) time.Duration { return l.Now().Sub(t) }
+
+// ranges has a clock that leaps over the time for which a deletion waits, but only when the controller knows of the address: the wait
+// is there for watches that are behind.
+func ranges() crashScenario {
+	l := &leap{}
+	return crashScenario{
+		controllers: []string{"service-cidr-controller"}, clock: func() clock.WithTicker { return l },
+		act: func(w *world) {
+			l.by.Store(0)
+			crashRanges(w, func() { l.by.Store(int64(20 * time.Second)) })
+		},
+	}
+}
 
 // crashRanges deletes a range that a Service has its address from.
-func crashRanges(w *world) {
+func crashRanges(w *world, afterTheGrace func()) {
 	cidrs, services := w.client.NetworkingV1().ServiceCIDRs(), w.client.CoreV1().Services(w.ns)
 	run := strings.TrimLeft(strings.TrimPrefix(w.ns, "crash-"), "0")
 	w.must(cidrs.Create(w.Context(), &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: w.own("range")},
@@ -245,6 +268,7 @@ func crashRanges(w *world) {
 		Spec: corev1.ServiceSpec{ClusterIP: "10.77." + run + ".7", Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{}))
 	w.do(cidrs.Delete(w.Context(), w.own("range"), metav1.DeleteOptions{}))
 	w.until("the range is held", func(ctx context.Context) (bool, error) { return ready(ctx) == metav1.ConditionFalse, nil })
+	afterTheGrace()
 	w.do(services.Delete(w.Context(), "web", metav1.DeleteOptions{}))
 	w.until("the range is gone", func(ctx context.Context) (bool, error) {
 		return missing(cidrs.Get(ctx, w.own("range"), metav1.GetOptions{}))

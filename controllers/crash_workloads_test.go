@@ -43,7 +43,7 @@ var crashScenarios = map[string]crashScenario{
 		"certificatesigningrequest-cleaner-controller"}, act: crashCertificates},
 	"tokens":        {controllers: []string{"bootstrap-signer-controller", "token-cleaner-controller"}, act: crashTokens},
 	"device claims": {controllers: []string{"resourceclaim-controller"}, act: crashDeviceClaims},
-	"ranges":        {controllers: []string{"service-cidr-controller"}, act: crashRanges, clock: afterTheGrace},
+	"ranges":        ranges(),
 	"roles":         {controllers: []string{"clusterrole-aggregation-controller"}, act: crashRoles},
 	"policies":      {controllers: []string{"validatingadmissionpolicy-status-controller"}, act: crashPolicies},
 	"accounts":      {controllers: []string{"serviceaccount-controller", "root-ca-certificate-publisher-controller"}, act: crashAccounts},
