@@ -1,7 +1,10 @@
 package gcpace
 
 import (
+	"os"
 	"runtime/metrics"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,11 +45,23 @@ func (f figures) since(before figures, hot bool) cycle {
 	return c
 }
 
-// mostFor is what a hot process may get on this machine: a quarter of its memory, within reason.
+// limits are where a container finds how much memory it may take, by the version of cgroups.
+var limits = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
+
+// mostFor is what a hot process may get on this machine, or in this container: a quarter of its memory, within reason.
 func mostFor() uint64 {
+	memory := uint64(hotMost)
 	var info unix.Sysinfo_t
-	if err := unix.Sysinfo(&info); err != nil {
-		return hotMost / 4
+	if err := unix.Sysinfo(&info); err == nil {
+		memory = uint64(info.Totalram) * uint64(info.Unit)
 	}
-	return min(info.Totalram*uint64(info.Unit)/4, hotMost)
+	for _, file := range limits {
+		// A file that isn't there, or has no number, limits nothing.
+		if text, err := os.ReadFile(file); err == nil {
+			if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
+				memory = min(memory, limit)
+			}
+		}
+	}
+	return min(memory/4, hotMost)
 }

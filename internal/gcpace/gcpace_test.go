@@ -15,8 +15,9 @@ func TestNext(t *testing.T) {
 		room    uint64
 		percent int
 	}{
-		{"just begun", cycle{share: 0.2}, 128 * mib, 12800},
-		{"small and hot", cycle{live: 20 * mib, room: 20 * mib, share: 0.2}, 128 * mib, 640},
+		{"just begun", cycle{room: 32 * mib, share: 0.2}, 128 * mib, 12800},
+		{"small and hot", cycle{live: 20 * mib, room: 40 * mib, share: 0.2}, 128 * mib, 640},
+		{"collected in a rest, for long", cycle{live: 2_000 * mib, room: 1 * mib, since: 3 * time.Second, share: 0.2}, 2_000 * mib / 3, 33},
 		{"middling and hot", cycle{live: 150 * mib, room: 150 * mib, share: 0.1}, 300 * mib, 200},
 		{"large and hot", cycle{live: 400 * mib, room: 400 * mib, share: 0.2}, 1_600 * mib, 400},
 		{"large and hot with little work between", cycle{live: 400 * mib, room: 400 * mib, share: 0.5}, 1_600 * mib, 400},

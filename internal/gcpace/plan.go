@@ -44,8 +44,10 @@ type cycle struct {
 	hot   bool          // so it was before, and no rest since
 }
 
-// heat says whether the process is held up by collecting.
-func (c cycle) heat() bool { return c.share >= hotFrom || c.hot && c.share >= coolBelow }
+// heat says whether the process is held up by collecting. Who allocated little is not: it was collected for another reason, such as a rest.
+func (c cycle) heat() bool {
+	return c.room >= restless && (c.share >= hotFrom || c.hot && c.share >= coolBelow)
+}
 
 // next is how many bytes may be allocated until the next collection. Most is what a hot process may get on this machine.
 func (c cycle) next(most uint64) uint64 {
