@@ -84,8 +84,9 @@ type Entry struct {
 
 	codec Codec
 	json  [slots]atomic.Pointer[[]byte]
-	// shared is what Shared gave, until it is forgotten.
-	shared atomic.Pointer[runtime.Object]
+	// shared is what Shared gave, until it is forgotten for ever.
+	shared    atomic.Pointer[runtime.Object]
+	forgotten atomic.Bool
 	// unreadable says why the value is no object; such an entry has nothing but its key and revision.
 	unreadable error
 }
@@ -179,16 +180,25 @@ func (e *Entry) Shared() (runtime.Object, error) {
 	if o, ok := obj.(metav1.Object); ok {
 		o.SetManagedFields(nil)
 	}
+	if e.forgotten.Load() {
+		return obj, nil
+	}
 	if !e.shared.CompareAndSwap(nil, &obj) {
 		if p := e.shared.Load(); p != nil {
 			return *p, nil
 		}
 	}
+	if e.forgotten.Load() {
+		e.shared.Store(nil) // meanwhile
+	}
 	return obj, nil
 }
 
-// forget lets go of the shared object.
-func (e *Entry) forget() { e.shared.Store(nil) }
+// forget lets go of the shared object. Who comes later gets one of its own.
+func (e *Entry) forget() {
+	e.forgotten.Store(true)
+	e.shared.Store(nil)
+}
 
 // JSON returns the encoding in the slot, made by encode at the first call. The bytes are shared: do not change them.
 func (e *Entry) JSON(slot Slot, encode func(runtime.Object) ([]byte, error)) ([]byte, error) {

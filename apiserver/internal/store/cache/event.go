@@ -1,6 +1,6 @@
 package cache
 
-import "sync"
+import "sync/atomic"
 
 // Event is one change of a collection. It is shared by all watchers.
 type Event struct {
@@ -10,20 +10,21 @@ type Event struct {
 	// Previous is the object before; nil when it was created.
 	Previous *Entry
 
-	gone func() *Entry
+	gone atomic.Pointer[Entry] // nil: nobody asked
 }
 
 func newEvent(revision int64, prev, next *Entry) *Event {
-	e := &Event{Revision: revision, Entry: next, Previous: prev}
-	if prev != nil {
-		e.gone = sync.OnceValue(func() *Entry { return prev.at(revision) })
-	}
-	return e
+	return &Event{Revision: revision, Entry: next, Previous: prev}
 }
 
 // Gone is what a DELETED frame shows: the object as it was, at the revision of the change. It is the
 // same entry for every caller, so it is encoded once.
-func (e *Event) Gone() *Entry { return e.gone() }
+func (e *Event) Gone() *Entry {
+	if e.gone.Load() == nil {
+		e.gone.CompareAndSwap(nil, e.Previous.at(e.Revision))
+	}
+	return e.gone.Load()
+}
 
 // ring keeps the last events of a collection.
 type ring struct {
@@ -38,13 +39,13 @@ const sharedFor = 256
 
 // forget lets go of what an event of a while ago was the last to show.
 func (r *ring) forget() {
-	if n := len(r.events); n > sharedFor {
+	if n := len(r.events); n >= sharedFor {
 		e := r.events[(r.next+n-sharedFor)%n]
 		if e.Previous != nil {
 			e.Previous.forget()
 		}
-		if e.Entry == nil {
-			e.Gone().forget()
+		if gone := e.gone.Load(); gone != nil {
+			gone.forget()
 		}
 	}
 }
