@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,6 +150,32 @@ func TestSharedErrors(t *testing.T) {
 	}
 	cancel()
 	for range w.ResultChan() { // ends with its context
+	}
+}
+
+// deaf is a transport whose server does not hear that objects are asked for.
+type deaf struct{ handover.Transport }
+
+func (d deaf) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Del(handover.Header)
+	return d.Transport.RoundTrip(r)
+}
+
+// TestBytesAreForTheOwnSource: where the server hands nothing over, an informer watches as it would alone.
+func TestBytesAreForTheOwnSource(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	transport := s.RoundTripper(apiserver.Identity{Name: "admin", Groups: []string{"system:masters"}}).(handover.Transport)
+	sharer, err := handover.New(&rest.Config{Host: "https://in-process", Transport: deaf{transport}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := watch.NewFake()
+	source := sharer.ListWatch(&cache.ListWatch{WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return own, nil }},
+		handover.Watch{Path: sharedMaps})
+	if w, err := cache.ToListerWatcherWithContext(source).WatchWithContext(t.Context(), metav1.ListOptions{}); err != nil || w != own {
+		t.Errorf("got %v, %v", w, err)
 	}
 }
 

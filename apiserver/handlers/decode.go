@@ -51,11 +51,14 @@ func newDecoders(s *runtime.Scheme) decoders {
 	return decoders{lax: of(false), strict: of(true)}
 }
 
+// foreseen is how many bytes of a body get room before they came.
+const foreseen = 64 << 10
+
 // readBody reads a body of bounded size.
 func readBody(r *http.Request) ([]byte, error) {
 	var b bytes.Buffer
 	if n := r.ContentLength; n > 0 {
-		b.Grow(int(min(n, maxBody)) + bytes.MinRead)
+		b.Grow(int(min(n, foreseen)) + bytes.MinRead)
 	}
 	if _, err := b.ReadFrom(io.LimitReader(r.Body, maxBody+1)); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())

@@ -27,6 +27,7 @@ func (s *Scope) senderOf(w http.ResponseWriter, r *http.Request, shape negotiati
 	if to == nil || shape == negotiation.Table {
 		return nil
 	}
+	to.HandOver()
 	w.WriteHeader(http.StatusOK)
 	return &sender{scope: s, to: to, shape: shape}
 }

@@ -60,8 +60,13 @@ func (s *Sharer) ListWatch(source cache.ListerWatcher, w Watch) cache.ListerWatc
 	return &cache.ListWatch{
 		ListWithContextFunc: cache.ToListerWatcherWithContext(source).ListWithContext,
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			given := o
 			o.Watch, o.FieldSelector = true, w.FieldSelector
-			return s.watch(ctx, w, &o)
+			watching, err := s.watch(ctx, w, &o)
+			if errors.Is(err, errNothingHandedOver) {
+				return cache.ToListerWatcherWithContext(source).WatchWithContext(ctx, given)
+			}
+			return watching, err
 		},
 	}
 }

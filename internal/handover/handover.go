@@ -27,6 +27,8 @@ type Stream interface {
 // Sender is the server's side of a Stream: what its handler writes to.
 type Sender interface {
 	http.ResponseWriter
+	// HandOver is called before the header is written: the body will be a Stream. Else it is one of bytes.
+	HandOver()
 	// Send returns once the event waits to be read. Its error says that nobody reads any more.
 	Send(watch.Event) error
 }

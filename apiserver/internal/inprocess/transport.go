@@ -19,6 +19,12 @@ const bufferSize = 256 << 10
 // eventsAhead is how many events a handler may hand over ahead of their reader.
 const eventsAhead = 128
 
+var (
+	_ handover.Transport = (*Transport)(nil)
+	_ handover.Sender    = (*writer)(nil)
+	_ handover.Stream    = stream{}
+)
+
 // Transport carries requests into a handler.
 type Transport struct {
 	Handler http.Handler
@@ -45,9 +51,6 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	p := newPipe(cancel)
 	w := &writer{header: http.Header{}, pipe: p, started: make(chan struct{}), gone: ctx.Done()}
-	if in.Header.Get(handover.Header) != "" {
-		w.events = make(chan watch.Event, eventsAhead)
-	}
 	t.Workers.run(func() { t.serve(w, in, cancel) })
 	select {
 	case <-w.started:
@@ -85,7 +88,7 @@ type writer struct {
 	pipe    *pipe
 	once    sync.Once
 	started chan struct{}
-	events  chan watch.Event // nil: nobody asked for objects
+	events  chan watch.Event // nil: the body is one of bytes
 	gone    <-chan struct{}  // closed when nobody reads any more
 
 	// Set before started is closed.
@@ -117,6 +120,9 @@ func (w *writer) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.pipe.Write(b)
 }
+
+// HandOver implements handover.Sender.
+func (w *writer) HandOver() { w.events = make(chan watch.Event, eventsAhead) }
 
 // Send implements handover.Sender.
 func (w *writer) Send(e watch.Event) error {

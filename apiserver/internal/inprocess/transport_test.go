@@ -8,6 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 func roundTrip(t *testing.T, h http.HandlerFunc, r *http.Request) (*http.Response, error) {
@@ -85,5 +89,49 @@ func TestCancelBeforeTheHeader(t *testing.T) {
 	_, err := roundTrip(t, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() }, request(t, ctx, ""))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestHandOver: the body is a stream of objects where the handler says so, and bytes where it doesn't, whatever was asked for.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	ask := request(t, t.Context(), "")
+	ask.Header.Set(handover.Header, "true")
+	resp, err := roundTrip(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "bytes") }, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, is := resp.Body.(handover.Stream); is {
+		t.Error("bytes are a stream of objects")
+	}
+	if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "bytes" {
+		t.Errorf("%q %v", b, err)
+	}
+	sent := make(chan error, 1)
+	resp, err = roundTrip(t, func(w http.ResponseWriter, r *http.Request) {
+		to := handover.SenderOf(w, r)
+		to.HandOver()
+		_ = to.Send(watch.Event{Type: watch.Added})
+		for err := error(nil); ; { // until the reader has gone
+			if err = to.Send(watch.Event{Type: watch.Modified}); err != nil {
+				sent <- err
+				return
+			}
+		}
+	}, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := resp.Body.(handover.Stream).Events()
+	if e := <-events; e.Type != watch.Added {
+		t.Errorf("got %v", e.Type)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("sending to nobody: %v", err)
+	}
+	for range events { // what was sent before, then the end
 	}
 }
