@@ -61,7 +61,7 @@ func add(env component.Environment) error {
 	err := env.Controller(name, 2).
 		For(&appsv1.DaemonSet{}).
 		Watches(&corev1.Pod{}, owners).
-		Watches(&appsv1.ControllerRevision{}, owners).
+		Watches(&appsv1.ControllerRevision{}, owners, builder.WithPredicates(revisionChanged)).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.WithPredicates(nodeChanged)).
 		Complete(component.Quietly(r))
 	if err != nil {
@@ -77,6 +77,10 @@ var nodeChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return !ok || !isNode || !apiequality.Semantic.DeepEqual(before.Labels, after.Labels) ||
 		!apiequality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints)
 }}
+
+// revisionChanged lets pass what a DaemonSet has to do something about. A revision that is made with an owner isn't, as upstream has it: one
+// that somebody made beside ours, of the same template, is taken for ours only when the set is looked at for another reason.
+var revisionChanged = predicate.Funcs{CreateFunc: func(e event.CreateEvent) bool { return metav1.GetControllerOf(e.Object) == nil }}
 
 type reconciler struct {
 	client       client.Client

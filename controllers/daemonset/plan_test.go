@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
 var testTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -126,5 +127,24 @@ func TestExpired(t *testing.T) {
 	drop := expired(testSet(0), []*appsv1.ControllerRevision{one("1"), one("2"), one("3")}, []*corev1.Pod{testPod("p", "a", "1")})
 	if len(drop) != 2 || drop[0].Name != "2" || drop[1].Name != "3" {
 		t.Errorf("drops %v", drop)
+	}
+}
+
+func TestRevisionsThatMatter(t *testing.T) {
+	t.Parallel()
+	owned := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "DaemonSet", Name: "a", Controller: ptr.To(true)}}}}
+	for _, tt := range []struct {
+		name string
+		got  bool
+		want bool
+	}{
+		{"made with an owner", revisionChanged.Create(event.CreateEvent{Object: owned}), false},
+		{"made without", revisionChanged.Create(event.CreateEvent{Object: &appsv1.ControllerRevision{}}), true},
+		{"updated", revisionChanged.Update(event.UpdateEvent{ObjectOld: owned, ObjectNew: owned}), true},
+		{"deleted", revisionChanged.Delete(event.DeleteEvent{Object: owned}), true},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %v", tt.name, tt.got)
+		}
 	}
 }
