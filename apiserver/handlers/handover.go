@@ -10,6 +10,7 @@ import (
 	"github.com/kogge-dev/kogge/apiserver/internal/store/cache"
 	"github.com/kogge-dev/kogge/apiserver/negotiation"
 	"github.com/kogge-dev/kogge/apiserver/registry"
+	"github.com/kogge-dev/kogge/apiserver/request"
 	"github.com/kogge-dev/kogge/apiserver/resource"
 	"github.com/kogge-dev/kogge/internal/handover"
 )
@@ -28,6 +29,7 @@ func (s *Scope) senderOf(w http.ResponseWriter, r *http.Request, shape negotiati
 		return nil
 	}
 	to.HandOver()
+	addWarnings(w, request.Warnings(r.Context()))
 	w.WriteHeader(http.StatusOK)
 	return &sender{scope: s, to: to, shape: shape}
 }

@@ -151,11 +151,14 @@ func write(w http.ResponseWriter, r *http.Request, code int, out negotiation.Out
 
 // writeHead sets what stands before every answer, whatever its size.
 func writeHead(w http.ResponseWriter, r *http.Request, out negotiation.Output) {
-	h := w.Header()
-	for _, text := range request.Warnings(r.Context()) {
-		h.Add("Warning", warningHeader(text))
+	addWarnings(w, request.Warnings(r.Context()))
+	w.Header().Set("Content-Type", string(out.Media))
+}
+
+func addWarnings(w http.ResponseWriter, warnings []string) {
+	for _, text := range warnings {
+		w.Header().Add("Warning", warningHeader(text))
 	}
-	h.Set("Content-Type", string(out.Media))
 }
 
 // compressed says whether an answer of the size is to be compressed, and if so says it to the client.

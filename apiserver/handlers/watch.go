@@ -120,9 +120,7 @@ func (st *stream) open() {
 		kind += ";stream=watch"
 	}
 	st.w.Header().Set("Content-Type", kind)
-	for _, text := range st.warnings {
-		st.w.Header().Add("Warning", warningHeader(text))
-	}
+	addWarnings(st.w, st.warnings)
 	st.w.WriteHeader(http.StatusOK)
 	_ = st.flusher.Flush() // an error shows at the first frame
 }
