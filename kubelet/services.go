@@ -7,11 +7,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 // services are those of the cluster, for the variables that tell of them.
@@ -21,15 +21,7 @@ type services struct {
 }
 
 func newServices(client corev1.ServicesGetter) *services {
-	listWatch := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (k8sruntime.Object, error) {
-			return client.Services(metav1.NamespaceAll).List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return client.Services(metav1.NamespaceAll).Watch(ctx, options)
-		},
-	}
-	s := &services{informer: cache.NewSharedIndexInformer(listWatch, &v1.Service{}, 0, cache.Indexers{})}
+	s := &services{informer: cache.NewSharedIndexInformer(handover.Source(client.Services(metav1.NamespaceAll), ""), &v1.Service{}, 0, cache.Indexers{})}
 	s.lister = listers.NewServiceLister(s.informer.GetIndexer())
 	return s
 }

@@ -7,8 +7,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -50,19 +48,9 @@ func NewInformer(client corev1.PodsGetter, node string, sharer *handover.Sharer)
 	if node != "" {
 		selector = fields.OneTermEqualSelector("spec.nodeName", node)
 	}
-	pods := client.Pods(metav1.NamespaceAll)
-	listWatch := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (k8sruntime.Object, error) {
-			options.FieldSelector = selector.String()
-			return pods.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.FieldSelector = selector.String()
-			return pods.Watch(ctx, options)
-		},
-	}
+	source := handover.Source(client.Pods(metav1.NamespaceAll), selector.String())
 	i := &Informer{handlers: map[string]PodHandler{}}
-	i.controller = cache.NewSharedIndexInformer(sharer.ListWatch(listWatch, handover.Watch{Path: handover.PathOf(v1.SchemeGroupVersion.WithResource("pods")), FieldSelector: selector.String()}), &v1.Pod{}, 0, cache.Indexers{byNode: indexByNode})
+	i.controller = cache.NewSharedIndexInformer(sharer.ListWatch(source, handover.Watch{Path: handover.PathOf(v1.SchemeGroupVersion.WithResource("pods")), FieldSelector: selector.String()}), &v1.Pod{}, 0, cache.Indexers{byNode: indexByNode})
 	if err := i.controller.SetTransform(withoutManagedFields); err != nil {
 		return nil, err
 	}

@@ -1,14 +1,11 @@
 package scheduler
 
 import (
-	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	toolscache "k8s.io/client-go/tools/cache"
 
@@ -22,17 +19,7 @@ type newInformer = func(kubernetes.Interface, time.Duration) toolscache.SharedIn
 func unfinishedPods(sharer *handover.Sharer) newInformer {
 	selector := "status.phase!=" + string(corev1.PodSucceeded) + ",status.phase!=" + string(corev1.PodFailed)
 	return func(client kubernetes.Interface, resync time.Duration) toolscache.SharedIndexInformer {
-		pods := client.CoreV1().Pods(metav1.NamespaceAll)
-		source := toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				o.FieldSelector = selector
-				return pods.List(ctx, o)
-			},
-			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-				o.FieldSelector = selector
-				return pods.Watch(ctx, o)
-			},
-		}, client)
+		source := toolscache.ToListWatcherWithWatchListSemantics(handover.Source(client.CoreV1().Pods(metav1.NamespaceAll), selector), client)
 		shared := sharer.ListWatch(source, handover.Watch{Path: handover.PathOf(corev1.SchemeGroupVersion.WithResource("pods")), FieldSelector: selector})
 		return toolscache.NewSharedIndexInformer(shared, &corev1.Pod{}, resync, toolscache.Indexers{})
 	}
@@ -41,13 +28,7 @@ func unfinishedPods(sharer *handover.Sharer) newInformer {
 // allNodes watches the nodes.
 func allNodes(sharer *handover.Sharer) newInformer {
 	return func(client kubernetes.Interface, resync time.Duration) toolscache.SharedIndexInformer {
-		nodes := client.CoreV1().Nodes()
-		source := toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return nodes.List(ctx, o)
-			},
-			WatchFuncWithContext: nodes.Watch,
-		}, client)
+		source := toolscache.ToListWatcherWithWatchListSemantics(handover.Source(client.CoreV1().Nodes(), ""), client)
 		shared := sharer.ListWatch(source, handover.Watch{Path: handover.PathOf(corev1.SchemeGroupVersion.WithResource("nodes"))})
 		return toolscache.NewSharedIndexInformer(shared, &corev1.Node{}, resync, toolscache.Indexers{})
 	}

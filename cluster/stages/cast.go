@@ -7,14 +7,13 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/kogge-dev/kogge/internal/handover"
 )
 
 // cast are all objects of a kind.
@@ -84,16 +83,7 @@ func (c *cast) run(ctx context.Context) error {
 	if c.kind == podKind {
 		selector = "spec.nodeName!="
 	}
-	cache.NewReflectorWithOptions(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.FieldSelector = selector
-			return objects.List(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.FieldSelector = selector
-			return objects.Watch(ctx, o)
-		},
-	}, &unstructured.Unstructured{}, c, cache.ReflectorOptions{Name: "stages", TypeDescription: c.kind.String()}).RunWithContext(ctx)
+	cache.NewReflectorWithOptions(handover.Source(objects, selector), &unstructured.Unstructured{}, c, cache.ReflectorOptions{Name: "stages", TypeDescription: c.kind.String()}).RunWithContext(ctx)
 	c.queue.ShutDown()
 	running.Wait()
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
@@ -56,13 +55,7 @@ func (m *monitors) sync(ctx context.Context, wanted map[schema.GroupVersionResou
 }
 
 func (m *monitors) start(ctx context.Context, resource schema.GroupVersionResource, kind schema.GroupVersionKind) (*monitor, error) {
-	objects := m.client.Resource(resource)
-	source := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return objects.List(ctx, o)
-		},
-		WatchFuncWithContext: objects.Watch,
-	}, m.client)
+	source := cache.ToListWatcherWithWatchListSemantics(handover.Source(m.client.Resource(resource), ""), m.client)
 	shared := m.sharer.ListWatch(source, handover.Watch{Path: handover.PathOf(resource), Metadata: true})
 	informer := cache.NewSharedIndexInformer(shared, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	if err := informer.SetTransform(onlyWhatMatters); err != nil {
